@@ -1,0 +1,93 @@
+"""Criteria of group size: k-anonymity and (α,k)-anonymity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ppdp_spark.core.criteria.base import LocalCriterion
+from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
+from ppdp_spark.core.criteria.parameters import Number, positive, whole_number
+from ppdp_spark.core.groups import BoolArray, FloatArray, GroupSummaries
+from ppdp_spark.errors import SpecError
+
+
+@dataclass(frozen=True)
+class KAnonymity(LocalCriterion):
+    """k-anonymity: every group has at least k people [Samarati & Sweeney 1998].
+
+    Closed under union: sizes add up.
+    """
+
+    k: int
+
+    name: ClassVar[str] = "k_anonymity"
+    needs_counts: ClassVar[bool] = False
+    higher_is_safer: ClassVar[bool] = True
+    relation: ClassVar[str] = ">="
+
+    def __post_init__(self) -> None:
+        whole_number("k", self.k, least=2)
+
+    @property
+    def level(self) -> str:
+        return f"k = {self.k}"
+
+    @property
+    def threshold(self) -> float:
+        return float(self.k)
+
+    def achieved(self, groups: GroupSummaries) -> FloatArray:
+        """People in each group."""
+        return np.asarray(groups.sizes, dtype=np.float64)
+
+    def allowed(self, groups: GroupSummaries) -> BoolArray:
+        return np.asarray(integers(groups.sizes) >= self.k)
+
+
+@dataclass(frozen=True)
+class AlphaK(LocalCriterion):
+    """(α,k)-anonymity, general form: at least k people, and no sensitive value held by more than a
+    share α of them [Wong et al., KDD 2006].
+
+    The share is occurrences over *people*, also with sets or multisets of values a person; a value that
+    occurs more often than there are people has a share above 1. A group whose people hold no value has
+    share 0. α counts as its decimal text says.
+
+    Closed under union: the share in a union lies between the two shares (mediant).
+    """
+
+    alpha: Number
+    k: int
+
+    name: ClassVar[str] = "alpha_k_anonymity"
+    higher_is_safer: ClassVar[bool] = False
+    relation: ClassVar[str] = "<="
+
+    def __post_init__(self) -> None:
+        if positive("alpha", self.alpha) > 1:
+            raise SpecError(f"`alpha` ({self.alpha!s}) must be at most 1")
+        whole_number("k", self.k, least=2)
+
+    @property
+    def level(self) -> str:
+        return f"α = {self.alpha}, k = {self.k}"
+
+    @property
+    def threshold(self) -> float:
+        return float(self.alpha)
+
+    def achieved(self, groups: GroupSummaries) -> FloatArray:
+        """The largest share of a value; infinite for a group of fewer than k people."""
+        sizes = integers(groups.sizes)
+        shares = integers(groups.counts).max(axis=1, initial=0) / np.maximum(sizes, 1)
+        shares = np.where(sizes >= self.k, shares, np.inf)
+        return agreeing(shares, self.allowed(groups), self.threshold, self.relation)
+
+    def allowed(self, groups: GroupSummaries) -> BoolArray:
+        sizes, alpha = integers(groups.sizes), positive("alpha", self.alpha)
+        most = integers(groups.counts).max(axis=1, initial=0)
+        fair = product_at_most([most, alpha.denominator], [sizes, alpha.numerator])
+        return np.asarray((sizes >= self.k) & fair)

@@ -1,0 +1,165 @@
+"""The one interface through which criteria enter the partitioner, the check and the verdict."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from ppdp_spark.core.groups import BoolArray, FloatArray, GroupSummaries, IntArray
+
+Statistic = TypeVar("Statistic")
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """One line of a verdict: what was asked, what was found, and where the worst of it is.
+
+    where
+        criterion   short name, e.g. `k_anonymity`
+        level       the parameters, readable: `k = 10`, `σ = HIV, (ℓ, k, m) = (3, 20, 2)`
+        value       achieved value of the worst group (or of the release)
+        threshold   what the criterion demands of `value`; None if nothing is demanded
+        relation    how they must compare for a pass: `>=`, `<=`, `<`
+        groups      groups looked at
+        violations  groups (or points) that fail
+        status      `pass`, `fail`, or `measured` where nothing was demanded
+        witness     plain facts about the worst place: group, counts; never a row
+    """
+
+    criterion: str
+    level: str
+    value: float | None
+    threshold: float | None
+    relation: str
+    groups: int
+    violations: int
+    status: str
+    witness: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return self.status != "fail"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Criterion(ABC, Generic[Statistic]):
+    """A privacy criterion: summarise groups, merge summaries in any order, decide once.
+
+    `merge` must be associative and commutative up to the witness, so that statistics of
+    partitions can be reduced in any tree. `union_closed` declares that the union of two groups
+    that are allowed is allowed: it is what makes cutting top-down complete, and what keeps a
+    release safe when a reader confuses two groups with equal labels.
+    """
+
+    name: ClassVar[str]
+    needs_counts: ClassVar[bool] = True
+    union_closed: ClassVar[bool] = True
+
+    @abstractmethod
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> Statistic:
+        """Reduce many groups to a statistic of constant size; `ids` name the groups."""
+
+    @abstractmethod
+    def merge(self, left: Statistic, right: Statistic) -> Statistic:
+        """Combine statistics of disjoint sets of groups."""
+
+    @abstractmethod
+    def decide(self, statistic: Statistic) -> list[VerdictRow]:
+        """The verdict on all groups that went into `statistic`."""
+
+
+@dataclass(frozen=True)
+class Worst:
+    """Statistic of a local criterion: the worst group, and how many fail."""
+
+    groups: int
+    violations: int
+    value: float | None
+    group: int | None
+
+
+class LocalCriterion(Criterion[Worst]):
+    """A criterion that each group satisfies or not by itself."""
+
+    higher_is_safer: ClassVar[bool]
+    relation: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def level(self) -> str:
+        """The parameters, readable."""
+
+    @property
+    @abstractmethod
+    def threshold(self) -> float: ...
+
+    @abstractmethod
+    def achieved(self, groups: GroupSummaries) -> FloatArray:
+        """The achieved value of each group, to be compared with `threshold`."""
+
+    @abstractmethod
+    def allowed(self, groups: GroupSummaries) -> BoolArray:
+        """Whether each group satisfies the criterion; exact integers wherever possible."""
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> Worst:
+        if len(groups) == 0:
+            return Worst(0, 0, None, None)
+        achieved = self.achieved(groups)
+        violations = int(np.count_nonzero(~self.allowed(groups)))
+        extreme = achieved.min() if self.higher_is_safer else achieved.max()
+        group = int(np.asarray(ids)[achieved == extreme].min())
+        return Worst(len(groups), violations, float(extreme), group)
+
+    def merge(self, left: Worst, right: Worst) -> Worst:
+        ranked = [w for w in (left, right) if w.value is not None]
+        sign = 1 if self.higher_is_safer else -1
+        worst = min(ranked, key=lambda w: (sign * (w.value or 0.0), w.group), default=left)
+        return Worst(
+            left.groups + right.groups, left.violations + right.violations, worst.value, worst.group
+        )
+
+    def decide(self, statistic: Worst) -> list[VerdictRow]:
+        status = "fail" if statistic.violations else "pass"
+        witness = {} if statistic.group is None else {"group": statistic.group}
+        return [
+            VerdictRow(
+                self.name,
+                self.level,
+                statistic.value,
+                self.threshold,
+                self.relation,
+                statistic.groups,
+                statistic.violations,
+                status,
+                witness,
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class Measured(Criterion[Worst]):
+    """The value a release achieves under a criterion nobody asked for; it cannot fail."""
+
+    criterion: LocalCriterion
+    label: str
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.criterion.name
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> Worst:
+        found = self.criterion.summarise(groups, ids)
+        return Worst(found.groups, 0, found.value, found.group)
+
+    def merge(self, left: Worst, right: Worst) -> Worst:
+        return self.criterion.merge(left, right)
+
+    def decide(self, statistic: Worst) -> list[VerdictRow]:
+        row = self.criterion.decide(statistic)[0]
+        return [replace(row, level=self.label, threshold=None, status="measured")]

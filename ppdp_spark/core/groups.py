@@ -1,0 +1,47 @@
+"""What a privacy criterion may know of a release: summaries of many groups, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.integer[Any]]
+FloatArray = NDArray[np.floating[Any]]
+BoolArray = NDArray[np.bool_]
+
+
+class PriorExtrema(NamedTuple):
+    """Smallest and largest prior p(s : x) among a group's people, for one attribute set.
+
+    Both arrays have shape (groups, values).
+    """
+
+    minimum: FloatArray
+    maximum: FloatArray
+
+
+@dataclass(frozen=True)
+class GroupSummaries:
+    """Many disjoint groups at once; row g of every array describes group g.
+
+    where
+        sizes   people in each group, shape (groups,)
+        counts  occurrences of each sensitive value, shape (groups, values); with one value a
+                person its rows sum to `sizes`, with sets or multisets they may sum to anything
+        priors  one `PriorExtrema` an attribute set, for criteria that need them
+    """
+
+    sizes: IntArray
+    counts: IntArray
+    priors: tuple[PriorExtrema, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def rows(self, index: Any) -> GroupSummaries:
+        """The groups selected by a slice, a mask or an index array."""
+        priors = tuple(PriorExtrema(p.minimum[index], p.maximum[index]) for p in self.priors)
+        return GroupSummaries(self.sizes[index], self.counts[index], priors)

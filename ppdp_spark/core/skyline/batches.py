@@ -1,0 +1,45 @@
+"""Group summaries and targets in the form the kernels take, a bounded number of groups at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ppdp_spark.core.groups import GroupSummaries, IntArray
+from ppdp_spark.core.skyline.kernels import inconsistent_groups
+from ppdp_spark.core.skyline.points import CASES, Target
+from ppdp_spark.errors import DataError
+
+CELLS_AT_ONCE = 2**21
+
+_EXPECTED = {
+    "svpi": "the counts of a group must sum to its people",
+    "mvpi-set": "no value can occur more often in a group than it has people",
+    "mvpi-multiset": "counts must not be negative, and a group with values must have people",
+}
+
+
+def point_rows(targets: Sequence[Target], values: int) -> IntArray:
+    """One row a target: value, ℓ (cut to the number of other values there are), k, m, and a number
+    that targets with the same (ℓ, k, m) share."""
+    outside = sorted({target.value for target in targets if not 0 <= target.value < values})
+    if outside:
+        raise DataError(f"targets name value codes {outside}, but the groups count {values} values")
+    amounts = [(min(t.point.l, values - 1), t.point.k, t.point.m) for t in targets]
+    numbers = {amount: i for i, amount in enumerate(dict.fromkeys(amounts))}
+    rows = [(t.value, *amount, numbers[amount]) for t, amount in zip(targets, amounts, strict=True)]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), 5)
+
+
+def batches(groups: GroupSummaries, case: int) -> Iterator[tuple[int, IntArray, IntArray]]:
+    """First row, sizes and counts of consecutive groups, as contiguous int64 and checked."""
+    step = max(1, CELLS_AT_ONCE // max(1, groups.counts.shape[1]))
+    for start in range(0, len(groups), step):
+        sizes = np.ascontiguousarray(groups.sizes[start : start + step], dtype=np.int64)
+        counts = np.ascontiguousarray(groups.counts[start : start + step], dtype=np.int64)
+        bad = inconsistent_groups(case, sizes, counts)
+        if bad:
+            name = CASES[case]
+            raise DataError(f"{bad} groups have counts that cannot be in case {name}: {_EXPECTED[name]}")
+        yield start, sizes, counts

@@ -1,0 +1,68 @@
+"""From the `privacy` section of a spec to criteria over codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ppdp_spark.core import criteria as K
+from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured
+from ppdp_spark.spec import Privacy
+
+
+def local_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[LocalCriterion, ...]:
+    """Criteria that each group satisfies by itself, cheapest first.
+
+    `distribution` is how often each sensitive value occurs in the table the release describes.
+    """
+    counts = tuple(distribution)
+    wanted: list[LocalCriterion] = []
+    if privacy.k_anonymity is not None:
+        wanted.append(K.KAnonymity(privacy.k_anonymity))
+    if privacy.alpha_k is not None:
+        wanted.append(K.AlphaK(privacy.alpha_k.alpha, privacy.alpha_k.k))
+    if privacy.l_diversity is not None:
+        wanted.append(_DIVERSITY[privacy.l_diversity.kind](privacy.l_diversity))
+    if privacy.t_closeness is not None:
+        ordered = privacy.t_closeness.distance == "ordered"
+        wanted.append(K.TCloseness(privacy.t_closeness.t, counts, ordered))
+    if privacy.beta_likeness is not None:
+        enhanced = privacy.beta_likeness.kind == "enhanced"
+        likeness = K.EnhancedBetaLikeness if enhanced else K.BasicBetaLikeness
+        wanted.append(likeness(privacy.beta_likeness.beta, counts))
+    if privacy.delta_disclosure is not None:
+        wanted.append(K.DeltaDisclosure(privacy.delta_disclosure.delta, counts))
+    return tuple(wanted)
+
+
+_DIVERSITY: dict[str, Callable[[Any], LocalCriterion]] = {
+    "distinct": lambda d: K.DistinctDiversity(int(d.l)),
+    "entropy": lambda d: K.EntropyDiversity(d.l),
+    "recursive": lambda d: K.RecursiveDiversity(d.c, int(d.l)),
+}
+
+
+def criteria_of(
+    privacy: Privacy, *, labels: Sequence[str], counts: Sequence[int], case: str
+) -> tuple[Criterion[Any], ...]:
+    """Every criterion of a spec, over sensitive values coded in the order of `labels`."""
+    return tuple(local_criteria(privacy, counts))
+
+
+def measured_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[Measured, ...]:
+    """Every criterion that `privacy` does not demand: a check says what a table achieves anyway."""
+    counts = tuple(distribution)
+    all_of_them = [Measured(K.KAnonymity(2), "smallest group")]
+    if sum(counts):
+        all_of_them += [
+            Measured(K.AlphaK(1, 2), "largest share of one value"),
+            Measured(K.DistinctDiversity(2), "fewest distinct values"),
+            Measured(K.EntropyDiversity(2), "least exp(entropy)"),
+            Measured(K.RecursiveDiversity(1, 2), "largest r₁ / (r₂ + … + rₘ)"),
+            Measured(K.TCloseness(1, counts, False), "largest distance, equal"),
+            Measured(K.TCloseness(1, counts, True), "largest distance, ordered"),
+            Measured(K.BasicBetaLikeness(1, counts), "largest relative gain"),
+            Measured(K.DeltaDisclosure(1, counts), "largest |ln ratio|"),
+        ]
+    demanded = {criterion.name for criterion in local_criteria(privacy, counts)}
+    return tuple(criterion for criterion in all_of_them if criterion.name not in demanded)

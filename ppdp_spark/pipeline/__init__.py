@@ -1,0 +1,7 @@
+"""The commands as functions: composition of the rooms below, nothing else."""
+
+from ppdp_spark.pipeline.anonymize import anonymize
+from ppdp_spark.pipeline.check import check
+from ppdp_spark.pipeline.verify import verify
+
+__all__ = ["anonymize", "check", "verify"]

@@ -1,0 +1,237 @@
+"""`anonymize`: read, encode, partition, publish, verify from the files, commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame, SparkSession
+
+from ppdp_spark.core.attributes import Ordered
+from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
+from ppdp_spark.core.groups import GroupSummaries
+from ppdp_spark.errors import DataError, InfeasibleError, InternalError
+from ppdp_spark.guarantees import local_criteria
+from ppdp_spark.pipeline.session import session_of
+from ppdp_spark.pipeline.staging import Staging
+from ppdp_spark.pipeline.verify import judge_release
+from ppdp_spark.results import Run, Stages, Verdict
+from ppdp_spark.spark import columns as C
+from ppdp_spark.spark import publish
+from ppdp_spark.spark.encode import encode_rows
+from ppdp_spark.spark.fragments import Leaf, confirmed_tree, count_fragments, propose_tree
+from ppdp_spark.spark.metrics import group_metrics, size_histogram
+from ppdp_spark.spark.partition import FragmentTask, partition_rows
+from ppdp_spark.spark.profile import Profile, profile_table
+from ppdp_spark.spark.tables import Roles, assign_roles, read_table
+from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.storage import DATA, Folder, table_digests, tidy_table
+from ppdp_spark.summary import package_version, run_facts
+
+LISTED_VALUES = 1_000
+"""Sensitive values whose counts the private summary lists, the most frequent first."""
+
+
+def anonymize(
+    spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None
+) -> Run:
+    """Publish the table as the spec says, verified from the written files, or publish nothing.
+
+    `table` takes the place of the spec's input. A run that fails leaves an earlier release as it
+    was; its own verdict says why.
+    """
+    spec.require_for("anonymize")
+    stages = Stages()
+    session = session_of(table, spark)
+    with Staging.open(spec) as staging:
+        return _Anonymization(spec, session, stages, staging).run(table)
+
+
+@dataclass(frozen=True)
+class _Anonymization:
+    spec: ReleaseSpec
+    spark: SparkSession
+    stages: Stages
+    staging: Staging
+
+    def run(self, table: DataFrame | None) -> Run:
+        with self.stages.stage("read"):
+            table = read_table(self.spark, self.spec.input) if table is None else table
+            roles = assign_roles(table, self.spec.columns)
+            _reject_name_clashes(self.spec, roles)
+            profile = profile_table(table, self.spec, roles)
+        rows = encode_rows(table, self.spec, roles, profile)
+        task = self._task(profile)
+        self._require_feasible(profile, task.criteria)
+        groups = self._partition(rows, task, profile)
+        with self.stages.stage("measure"):
+            metrics = group_metrics(groups, task.attributes)
+            histogram = size_histogram(groups)
+        _require_conserved(metrics["people"], profile.kept)
+        with self.stages.stage("publish"):
+            self._write_tables(groups, task, metrics)
+        with self.stages.stage("verify"):
+            manifest = self._manifest(profile, metrics)
+            rows_of_verdict = judge_release(self.spark, self.staging.release, manifest)
+        verdict = Verdict(tuple(rows_of_verdict))
+        summary = self._summary(profile, roles, metrics, histogram)
+        return self.staging.finish(verdict, summary, manifest)
+
+    def _task(self, profile: Profile) -> FragmentTask:
+        counts = profile.sensitive.counts if profile.sensitive is not None else ()
+        return FragmentTask(
+            attributes=profile.attributes,
+            domain=profile.sensitive,
+            criteria=local_criteria(self.spec.privacy, counts),
+            codes_kept=self.spec.output.form == "bucketized",
+            kept=len(self.spec.columns.publish_as_is),
+        )
+
+    def _require_feasible(self, profile: Profile, criteria: tuple[LocalCriterion, ...]) -> None:
+        """The undivided table is the safest release there is: if it fails, every release fails."""
+        counts = profile.sensitive.counts if profile.sensitive is not None else (profile.kept,)
+        whole = GroupSummaries(np.array([profile.kept]), np.array([counts], np.int64))
+        rows = [row for c in criteria for row in c.decide(c.summarise(whole, np.array([1])))]
+        failing = [row for row in rows if not row.ok]
+        if failing:
+            reasons = "; ".join(_shortfall(row) for row in failing)
+            reason = f"no release can satisfy the spec: the whole table as one group has {reasons}"
+            self.staging.fail(Verdict(tuple(rows), False, reason), self._facts())
+            raise InfeasibleError(reason)
+
+    def _partition(self, rows: DataFrame, task: FragmentTask, profile: Profile) -> DataFrame:
+        with self.stages.stage("fragment"):
+            tree = propose_tree(rows, task.attributes, profile.kept)
+            if not isinstance(tree, Leaf):
+                counts = count_fragments(rows, tree, task.attributes, task.domain)
+                tree = confirmed_tree(tree, counts, task.criteria)
+        with self.stages.stage("partition"):
+            target = self.staging.scratch / "groups"
+            partition_rows(rows, tree, task).write.parquet(str(target))
+        return self.spark.read.parquet(str(target))
+
+    def _write_tables(self, groups: DataFrame, task: FragmentTask, metrics: Mapping[str, Any]) -> None:
+        order = publish.order_groups(groups, task.attributes, metrics["distinct"])
+        numbered = publish.number_groups(groups, order, task.people_columns())
+        names, data = self.spec.columns.publish_as_is, self.staging.release / DATA
+        if self.spec.output.form == "generalized":
+            _write(publish.generalized_rows(numbered, task, names), data)
+        else:
+            _write(publish.bucketized_rows(numbered, task, names), data / "qi")
+            _write(publish.sensitive_counts(numbered, task, order), data / "sensitive")
+
+    def _manifest(self, profile: Profile, metrics: Mapping[str, Any]) -> dict[str, Any]:
+        """The public manifest: a function of the spec and of the published content."""
+        sensitive = self.spec.columns.sensitive
+        form = self.spec.output.form
+        names = publish.published_names(profile.attributes, form)
+        ranges = [a.name for a in profile.attributes if isinstance(a, Ordered)]
+        return {
+            "format": 1,
+            "version": package_version(),
+            "dataset": self.spec.dataset,
+            "form": form,
+            "privacy": self.spec.to_dict()["privacy"],
+            "rows": {"input": profile.rows, "published": metrics["people"]},
+            "groups": metrics["groups"],
+            "columns": {
+                "group": C.GROUP_ID,
+                "quasi_identifiers": names[1:],
+                "ranges": ranges if form == "generalized" else [],
+                "publish_as_is": list(self.spec.columns.publish_as_is),
+            },
+            "sensitive": None if sensitive is None else {"column": sensitive.column, "case": sensitive.case},
+            "files": table_digests(self.staging.release),
+        }
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            **run_facts("anonymize", self.spec.dataset, self.stages, self.staging.run_id),
+            "spec": self.spec.to_dict(),
+            "spec_fingerprint": self.spec.fingerprint(),
+            "warnings": list(self.spec.warnings),
+        }
+
+    def _summary(
+        self, profile: Profile, roles: Roles, metrics: Mapping[str, Any], histogram: list[dict[str, int]]
+    ) -> dict[str, Any]:
+        people, groups = metrics["people"], metrics["groups"]
+        suppressed = profile.rows - people
+        ncp = metrics["ncp"]
+        k = self.spec.privacy.k_anonymity
+        sizes = {key: metrics[key] for key in ("smallest", "largest")}
+        measured = {
+            "sizes": {**sizes, "mean": people / groups, "histogram": histogram},
+            "discernibility": metrics["discernibility"],
+            "ncp": ncp,
+            "gcp": sum(ncp.values()) / len(ncp),
+        }
+        if k is not None:
+            measured["average_class_ratio"] = people / groups / k
+        facts = self._facts()
+        return {
+            **facts,
+            "input": {
+                "rows": profile.rows,
+                "fingerprint": profile.fingerprint,
+                "source": self.spec.input.table or str(self.spec.input.path),
+                "unassigned": list(roles.unassigned),
+                "nulls": profile.nulls,
+            },
+            "release": {
+                "form": self.spec.output.form,
+                "rows": people,
+                "groups": groups,
+                "suppressed": {
+                    "nulls": profile.rows - profile.kept,
+                    "total": suppressed,
+                    "rate": suppressed / profile.rows,
+                },
+                "files": sum(1 for _ in self.staging.release.files(".parquet")),
+                "bytes": sum(info.size for _, info in self.staging.release.files(".parquet")),
+            },
+            "sensitive": _sensitive_facts(profile),
+            "metrics": measured,
+            "rows_per_second": round(profile.rows / max(1e-9, facts["seconds"])),
+        }
+
+
+def _write(table: DataFrame, folder: Folder) -> None:
+    table.write.parquet(str(folder))
+    tidy_table(folder)
+
+
+def _sensitive_facts(profile: Profile) -> dict[str, Any] | None:
+    domain = profile.sensitive
+    if domain is None:
+        return None
+    listed = sorted(zip(domain.labels, domain.counts, strict=True), key=lambda pair: (-pair[1], pair[0]))
+    values = [{"value": label, "count": count} for label, count in listed[:LISTED_VALUES]]
+    return {"column": domain.column, "case": domain.case, "distinct": len(listed), "values": values}
+
+
+def _shortfall(row: VerdictRow) -> str:
+    found = "no value" if row.value is None else f"{row.value:.6g}"
+    return f"{row.criterion} {found}, needed {row.relation} {row.threshold:.6g} ({row.level})"
+
+
+def _require_conserved(published: int, expected: int) -> None:
+    if published != expected:
+        raise InternalError(f"{expected:,} rows went in and {published:,} came out: nothing was published")
+
+
+def _reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
+    """Published names must be distinct, the ones this program adds included."""
+    names = [C.GROUP_ID]
+    for name, kind in roles.kinds.items():
+        bounds = kind != "categorical" and spec.output.form == "generalized"
+        names += [name, *([f"{name}_min", f"{name}_max"] if bounds else [])]
+    names += [C.COUNT] if spec.output.form == "bucketized" else []
+    names += spec.columns.publish_as_is
+    names += [spec.columns.sensitive.column] if spec.columns.sensitive is not None else []
+    lowered = [name.lower() for name in names]
+    twice = sorted({name for name in names if lowered.count(name.lower()) > 1})
+    if twice:
+        raise DataError(f"published columns would share a name: {', '.join(twice)}; rename them in the input")

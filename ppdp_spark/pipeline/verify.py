@@ -1,0 +1,58 @@
+"""`verify`: the verdict of a release, derived again from its files and manifest alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.criteria.conservation import Conservation
+from ppdp_spark.errors import DataError
+from ppdp_spark.guarantees import criteria_of
+from ppdp_spark.pipeline.session import session_of
+from ppdp_spark.results import Run, Stages, Verdict
+from ppdp_spark.spark.released import released_groups
+from ppdp_spark.spark.statistics import judge
+from ppdp_spark.spec import Privacy
+from ppdp_spark.storage import MANIFEST, RELEASE, Folder, table_digests
+from ppdp_spark.summary import run_facts
+
+
+def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
+    """Check the hashes, the sizes and every criterion of the release in an output folder."""
+    stages = Stages()
+    root = Folder.at(output)
+    release = root / RELEASE if (root / RELEASE).exists() else root
+    manifest = release.read_json(MANIFEST)
+    with stages.stage("hashes"):
+        files = _files_row(release, manifest)
+    with stages.stage("criteria"):
+        rows = judge_release(session_of(None, spark), release, manifest)
+    verdict = Verdict((files, *rows))
+    facts = run_facts("verify", manifest["dataset"], stages)
+    counted = {"form": manifest["form"], "rows": manifest["rows"]["published"], "groups": manifest["groups"]}
+    return Run(verdict, {**facts, "release": counted}, {"release": str(release)})
+
+
+def judge_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
+    """Every criterion of the manifest, and the number of rows and groups, from the data files."""
+    groups, texts, counts = released_groups(spark, release, manifest)
+    privacy = Privacy.model_validate(manifest["privacy"])
+    case = manifest["sensitive"]["case"] if manifest["sensitive"] else "svpi"
+    labels = ["null" if text is None else text for text in texts]
+    criteria = criteria_of(privacy, labels=labels, counts=counts, case=case)
+    return judge(groups, [*criteria, Conservation(manifest["rows"]["published"], manifest["groups"])], max(1, len(texts)))
+
+
+def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:
+    """Whether the data files are exactly those of the manifest."""
+    if "files" not in manifest:
+        raise DataError(f"{MANIFEST} lists no files: it is not the manifest of a finished release")
+    expected, found = manifest["files"], table_digests(release)
+    wrong = sum(found.get(name) != digest for name, digest in expected.items())
+    wrong += sum(name not in expected for name in found)
+    status = "fail" if wrong else "pass"
+    return VerdictRow("files", "SHA-256 as in the manifest", float(wrong), 0.0, "<=", 0, wrong, status)

@@ -1,0 +1,50 @@
+"""Names of the columns that ppdp-spark itself adds, in one place, and how user columns are named."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+FRAGMENT = "fragment"
+SENSITIVE = "sensitive"
+PEOPLE = "people"
+SIZE = "size"
+PENALTY = "penalty"
+GROUP_ID = "group_id"
+COUNT = "count"
+VALUE = "value"
+
+
+def code(position: int) -> str:
+    """The column of codes of the quasi-identifier at `position`."""
+    return f"q{position}"
+
+
+def kept(position: int) -> str:
+    """The column published as it is at `position`."""
+    return f"a{position}"
+
+
+def low(position: int) -> str:
+    return f"q{position}_low"
+
+
+def high(position: int) -> str:
+    return f"q{position}_high"
+
+
+def mixed(position: int) -> str:
+    return f"q{position}_mixed"
+
+
+def label(position: int) -> str:
+    return f"q{position}_label"
+
+
+def column(name: str) -> Column:
+    """A user's column, whatever characters its name has."""
+    return F.col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

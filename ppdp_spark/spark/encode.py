@@ -1,0 +1,90 @@
+"""From a table of people to narrow integer codes, inside the JVM: nothing of a row reaches Python here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.attributes import Categorical, Ordered
+from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.profile import CHANGED, Profile, quasi_value, sensitive_value, take_part
+from ppdp_spark.spark.tables import Roles
+from ppdp_spark.spec import ReleaseSpec
+
+
+def encode_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Profile) -> DataFrame:
+    """One row a person: codes `q0, q1, …`, `sensitive`, and the columns published as they are.
+
+    A value that the profile did not see stops the job: codes would not mean the same any more.
+    """
+    rows = table.where(take_part(table, spec, roles)) if spec.nulls == "suppress" else table
+    wanted = [
+        quasi_value(name, kind, table).alias(C.code(j)) for j, (name, kind) in enumerate(roles.kinds.items())
+    ]
+    if profile.sensitive is not None:
+        wanted.append(sensitive_value(spec, table).alias(C.SENSITIVE))
+    wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
+    rows = rows.select(*wanted)
+    for j, attribute in enumerate(profile.attributes):
+        if isinstance(attribute, Ordered):
+            rows = rows.withColumn(C.code(j), _ordered_code(F.col(C.code(j)), attribute))
+        else:
+            rows = _looked_up(rows, C.code(j), attribute.values, null_code=0, first_code=1)
+    if profile.sensitive is not None and profile.sensitive.case == "svpi":
+        values = profile.sensitive.values
+        known = values[:-1] if values and values[-1] is None else values
+        rows = _looked_up(rows, C.SENSITIVE, known, null_code=len(known), first_code=0)
+    return rows
+
+
+def _ordered_code(value: Column, attribute: Ordered) -> Column:
+    """value - low + 1 in the narrowest integer type, null as 0; wide ranges stay physical."""
+    if attribute.low is None or attribute.high is None:
+        return F.when(value.isNull(), F.lit(0)).otherwise(_stop("int")).cast("tinyint")
+    inside = value.between(F.lit(attribute.low), F.lit(attribute.high))
+    if not attribute.narrow:
+        kind = "double" if attribute.kind == "float" else "bigint"
+        return F.when(value.isNull(), F.lit(None).cast(kind)).when(inside, value).otherwise(_stop(kind))
+    code = (value - F.lit(int(attribute.low) - 1)).cast(_narrowest(int(attribute.span) + 1))
+    zero = F.lit(0).cast(_narrowest(int(attribute.span) + 1))
+    return F.when(value.isNull(), zero).when(inside, code).otherwise(_stop("int").cast("tinyint"))
+
+
+def _looked_up(
+    rows: DataFrame, name: str, values: Sequence[str | None], *, null_code: int, first_code: int
+) -> DataFrame:
+    """Replace text by its code through a broadcast dictionary."""
+    kind = _narrowest(len(values) + first_code)
+    codes = pa.array(range(first_code, first_code + len(values)), pa.int32())
+    table = pa.table({"text": pa.array(values, pa.string()), "code": codes})
+    dictionary = rows.sparkSession.createDataFrame(table, "text string, code int")
+    dictionary = dictionary.select(F.col("text").alias(f"{name}_text"), F.col("code").alias(f"{name}_code"))
+    joined = rows.join(F.broadcast(dictionary), F.col(name) == F.col(f"{name}_text"), "left")
+    code = F.coalesce(F.col(f"{name}_code"), F.when(F.col(name).isNull(), F.lit(null_code)).otherwise(_stop("int")))
+    return joined.select(*(code.cast(kind).alias(name) if c == name else F.col(c) for c in rows.columns))
+
+
+def _stop(kind: str) -> Column:
+    return F.raise_error(F.lit(CHANGED)).cast(kind)
+
+
+def _narrowest(largest: int) -> str:
+    return "tinyint" if largest <= 127 else "smallint" if largest <= 32_767 else "int"
+
+
+def decode_codes(rows: DataFrame, name: str, attribute: Categorical) -> DataFrame:
+    """Replace codes of a category by its text; code 0 becomes null."""
+    return decode(rows, name, attribute.values, first_code=1)
+
+
+def decode(rows: DataFrame, name: str, values: Sequence[str | None], *, first_code: int) -> DataFrame:
+    """Replace codes by text through a broadcast dictionary; codes without an entry become null."""
+    codes = pa.array(range(first_code, first_code + len(values)), pa.int32())
+    table = pa.table({"code": codes, "text": pa.array(values, pa.string())})
+    dictionary = rows.sparkSession.createDataFrame(table, "code int, text string")
+    dictionary = dictionary.select(F.col("code").alias(f"{name}_code"), F.col("text").alias(f"{name}_text"))
+    joined = rows.join(F.broadcast(dictionary), F.col(name) == F.col(f"{name}_code"), "left")
+    return joined.select(*(F.col(f"{name}_text").alias(name) if c == name else F.col(c) for c in rows.columns))

@@ -1,0 +1,261 @@
+"""What has to be known of a table before it can be encoded: ranges, categories, counts, nulls."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
+from ppdp_spark.core.hierarchy import Hierarchy
+from ppdp_spark.errors import DataError
+from ppdp_spark.spark.columns import column
+from ppdp_spark.spark.physical import to_physical
+from ppdp_spark.spark.tables import Roles
+from ppdp_spark.spec import ReleaseSpec
+
+CHANGED = "the input changed while it was being read; run again on a stable copy"
+MOST_CATEGORIES = 2_000_000
+MOST_SENSITIVE_VALUES = 100_000
+_MANY = 50_000
+"""Above this many distinct values a column's categories are gathered by a job of their own."""
+
+
+@dataclass(frozen=True)
+class SensitiveDomain:
+    """Sensitive values in code order (null last) and how many people, or occurrences, each has."""
+
+    column: str
+    case: str
+    type: str
+    values: tuple[str | None, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple("null" if value is None else value for value in self.values)
+
+    def codes(self, texts: pa.Array) -> pa.Array:
+        """Codes of texts; a text that is not in the domain is an error of the caller."""
+        found = pc.index_in(texts, value_set=pa.array(self.values, pa.string()))
+        if found.null_count:
+            raise DataError(CHANGED)
+        return found
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Aggregates of the input.
+
+    where
+        rows         rows of the input
+        kept         rows that take part; the rest have nulls and the spec suppresses those
+        fingerprint  order-independent hash of the content of all declared columns
+    """
+
+    rows: int
+    kept: int
+    fingerprint: str
+    attributes: tuple[Attribute, ...]
+    sensitive: SensitiveDomain | None
+    nulls: dict[str, int]
+
+
+def quasi_value(name: str, kind: str, table: DataFrame) -> Column:
+    """The value of a quasi-identifier: its physical number, or its text; NaN is null."""
+    if kind != "categorical":
+        data_type = table.schema[name].dataType
+        scale = data_type.scale if isinstance(data_type, T.DecimalType) else 0
+        return to_physical(column(name), kind, scale)
+    if isinstance(table.schema[name].dataType, T.FloatType | T.DoubleType):
+        return F.when(~F.isnan(column(name)), column(name)).cast("string")
+    return column(name).cast("string")
+
+
+def sensitive_value(spec: ReleaseSpec, table: DataFrame) -> Column:
+    """The sensitive value as text, or as a sorted array of texts; a null array is one null."""
+    assert spec.columns.sensitive is not None
+    name, case = spec.columns.sensitive.column, spec.columns.sensitive.case
+    if case == "svpi":
+        return quasi_value(name, "categorical", table)
+    values = column(name).cast("array<string>")
+    if case == "mvpi-set":
+        values = F.array_distinct(values)
+    return F.array_sort(F.coalesce(values, F.array(F.lit(None).cast("string"))))
+
+
+def take_part(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Column:
+    """Whether a row takes part: all do, unless nulls are to be suppressed."""
+    if spec.nulls == "category":
+        return F.lit(True)
+    parts = [quasi_value(name, kind, table).isNull() for name, kind in roles.kinds.items()]
+    if spec.columns.sensitive is not None:
+        value = column(spec.columns.sensitive.column)
+        parts.append(value.isNull())
+        if spec.columns.sensitive.case != "svpi":
+            parts.append(F.exists(value, lambda x: x.isNull()))
+    return ~F.coalesce(reduce(or_, parts), F.lit(True)) if parts else F.lit(True)
+
+
+def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
+    """Two passes over the declared columns: ranges and nulls, then categories and counts."""
+    part = take_part(table, spec, roles)
+    found = _first_pass(table, spec, roles, part)
+    kept = int(found["kept"])
+    nulls = {name: int(found[f"nulls_{j}"]) for j, name in enumerate(roles.kinds)}
+    if spec.columns.sensitive is not None:
+        nulls[spec.columns.sensitive.column] = int(found["nulls_sensitive"])
+    _reject(spec, roles, found, nulls)
+    rows = table.where(part) if spec.nulls == "suppress" else table
+    categories = _categories(rows, spec, roles, found)
+    attributes = tuple(_attribute(j, name, table, spec, roles, found, categories) for j, name in enumerate(roles.kinds))
+    sensitive = None
+    if spec.columns.sensitive is not None:
+        sensitive = _sensitive_domain(rows, spec, roles)
+    fingerprint = f"{int(found['rows'])}-{int(found['content'] or 0) & (2**64 - 1):016x}"
+    return Profile(int(found["rows"]), kept, fingerprint, attributes, sensitive, nulls)
+
+
+def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column) -> dict[str, Any]:
+    """Row counts, nulls, ranges, approximate numbers of categories, and the content hash."""
+    wanted = [
+        F.count(F.lit(1)).alias("rows"),
+        F.count_if(part).alias("kept"),
+        F.bit_xor(F.xxhash64(*(column(name) for name in _content(spec)))).alias("content"),
+    ]
+    for j, (name, kind) in enumerate(roles.kinds.items()):
+        value = quasi_value(name, kind, table)
+        wanted.append(F.count_if(value.isNull()).alias(f"nulls_{j}"))
+        present = F.when(part, value)
+        if kind == "categorical":
+            wanted.append(F.approx_count_distinct(present, 0.05).alias(f"distinct_{j}"))
+        else:
+            wanted += [F.min(present).alias(f"low_{j}"), F.max(present).alias(f"high_{j}")]
+    if spec.columns.sensitive is not None:
+        value = column(spec.columns.sensitive.column)
+        missing = value.isNull() if spec.columns.sensitive.case == "svpi" else _some_null(value)
+        wanted.append(F.count_if(missing).alias("nulls_sensitive"))
+    return table.agg(*wanted).first().asDict()
+
+
+def _some_null(values: Column) -> Column:
+    return values.isNull() | F.coalesce(F.exists(values, lambda x: x.isNull()), F.lit(False))
+
+
+def _content(spec: ReleaseSpec) -> list[str]:
+    """Declared columns whose content the fingerprint covers."""
+    columns = spec.columns
+    sensitive = [columns.sensitive.column] if columns.sensitive is not None else []
+    return [*columns.identifiers, *columns.quasi_identifiers, *sensitive, *columns.publish_as_is]
+
+
+def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[str, int]) -> None:
+    problems = []
+    if spec.nulls == "error":
+        problems += [
+            f"column `{name}` has {number:,} rows with null or NaN and `nulls` is error; "
+            "clean them, or set `nulls` to category or suppress"
+            for name, number in nulls.items()
+            if number
+        ]
+    for j, (name, kind) in enumerate(roles.kinds.items()):
+        if kind == "float" and found[f"low_{j}"] is not None:
+            if math.isinf(found[f"low_{j}"]) or math.isinf(found[f"high_{j}"]):
+                problems.append(f"column `{name}` has infinite values; replace them by null or by a bound")
+    if not found["kept"]:
+        left = "no rows are left after suppressing nulls" if found["rows"] else "the table has no rows"
+        problems.append(f"{left}: there is nothing to publish")
+    if problems:
+        raise DataError(problems)
+
+
+def _categories(
+    rows: DataFrame, spec: ReleaseSpec, roles: Roles, found: dict[str, Any]
+) -> dict[str, list[str]]:
+    """Distinct categories of every categorical column, in one pass for all that have few."""
+    names = [name for name, kind in roles.kinds.items() if kind == "categorical"]
+    position = {name: j for j, name in enumerate(roles.kinds)}
+    few = [name for name in names if found[f"distinct_{position[name]}"] <= _MANY]
+    values: dict[str, list[str]] = {}
+    if few:
+        sets = [F.collect_set(quasi_value(name, "categorical", rows)).alias(f"c{j}") for j, name in enumerate(few)]
+        row = rows.agg(*sets).first()
+        values = {name: list(row[f"c{j}"]) for j, name in enumerate(few)}
+    problems = []
+    for name in (name for name in names if name not in few):
+        about = found[f"distinct_{position[name]}"]
+        if about > 1.2 * MOST_CATEGORIES:
+            problems.append(
+                f"column `{name}` has about {about:,} categories, more than {MOST_CATEGORIES:,}; "
+                "declare it as an identifier, or derive coarser categories"
+            )
+            continue
+        one = rows.select(quasi_value(name, "categorical", rows).alias("v")).where("v is not null").distinct()
+        values[name] = one.toArrow().column(0).to_pylist()
+    if problems:
+        raise DataError(problems)
+    return values
+
+
+def _attribute(
+    position: int,
+    name: str,
+    table: DataFrame,
+    spec: ReleaseSpec,
+    roles: Roles,
+    found: dict[str, Any],
+    categories: dict[str, list[str]],
+) -> Attribute:
+    declared = spec.columns.quasi_identifiers[name]
+    data_type = table.schema[name].dataType
+    kind = roles.kinds[name]
+    if kind != "categorical":
+        scale = data_type.scale if isinstance(data_type, T.DecimalType) else 0
+        low, high = found[f"low_{position}"], found[f"high_{position}"]
+        return Ordered(name, kind, data_type.simpleString(), low, high, declared.weight, scale)  # type: ignore[arg-type]
+    text_type = data_type.simpleString()
+    if declared.hierarchy is not None:
+        hierarchy = Hierarchy.read(declared.hierarchy)
+        missing = hierarchy.missing(categories[name])
+        if missing:
+            shown = ", ".join(repr(value) for value in sorted(missing)[:10])
+            more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
+            raise DataError(f"hierarchy of `{name}` does not cover: {shown}{more}; add a row for each")
+        return Categorical(name, tuple(hierarchy.leaves), text_type, declared.weight, hierarchy)
+    numeric = isinstance(data_type, T.NumericType)
+    ordered = sorted(categories[name], key=(lambda text: (float(text), text)) if numeric else None)
+    return Categorical(name, tuple(ordered), text_type, declared.weight)
+
+
+def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles) -> SensitiveDomain:
+    """Sensitive values and their counts, by one aggregation; null, if any, has the last code."""
+    declared = spec.columns.sensitive
+    assert declared is not None and roles.sensitive is not None
+    value = sensitive_value(spec, rows)
+    single = rows.select((value if declared.case == "svpi" else F.explode(value)).alias("v"))
+    counted = single.groupBy("v").count().limit(MOST_SENSITIVE_VALUES + 1).toArrow()
+    if counted.num_rows > MOST_SENSITIVE_VALUES:
+        raise DataError(
+            f"sensitive column `{declared.column}` has more than {MOST_SENSITIVE_VALUES:,} distinct values; "
+            "publish a coarser one"
+        )
+    pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)
+    ordered = sorted(pairs, key=lambda pair: (pair[0] is None, *_natural(pair[0], roles.sensitive)))
+    values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
+    return SensitiveDomain(declared.column, declared.case, roles.sensitive, values, counts)
+
+
+def _natural(text: str | None, type_name: str) -> tuple[float, str]:
+    """Sort key: numbers by size (ordered distances rely on it), everything else by text."""
+    if text is None:
+        return (0.0, "")
+    numeric = type_name.startswith(("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"))
+    return (float(text) if numeric else 0.0, text)

@@ -1,0 +1,195 @@
+"""From a table of groups to the published tables, in an order that only published content decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
+from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.encode import decode
+from ppdp_spark.spark.partition import FragmentTask
+from ppdp_spark.spark.physical import from_physical, range_label
+
+FILE_ROWS = 500_000
+"""Rows aimed at in a published file. The number of files follows from the content alone."""
+
+_ROW_BITS = 33
+"""`monotonically_increasing_id` keeps the row's position within its partition in this many bits."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How groups are sorted and numbered.
+
+    where
+        primary  the description with the most distinct values: its ranges make the files
+        bounds   largest value of `primary` in each file but the last
+        offsets  groups in the files before each file
+    """
+
+    primary: str
+    keys: tuple[str, ...]
+    bounds: tuple[Any, ...]
+    offsets: tuple[int, ...]
+
+    @property
+    def files(self) -> int:
+        return len(self.offsets)
+
+
+def description_columns(attributes: Sequence[Attribute]) -> list[list[str]]:
+    """The columns of the group table that describe a group, attribute by attribute."""
+    return [
+        [C.low(j), C.high(j), C.mixed(j)] if isinstance(attribute, Ordered) else [C.label(j)]
+        for j, attribute in enumerate(attributes)
+    ]
+
+
+def order_groups(groups: DataFrame, attributes: Sequence[Attribute], distinct: Sequence[int]) -> Order:
+    """Decide files and group numbers from the groups' descriptions.
+
+    `distinct` is the approximate number of distinct lower bounds (or labels) of each attribute.
+    """
+    described = description_columns(attributes)
+    by_spread = sorted(range(len(described)), key=lambda j: (-distinct[j], j))
+    keys = [name for j in by_spread for name in described[j]]
+    counted = groups.groupBy(keys[0]).agg(F.count(F.lit(1)), F.sum(C.SIZE)).toArrow()
+    counted = counted.sort_by([(keys[0], "ascending")])
+    values, numbers, sizes = (counted.column(i).to_pylist() for i in range(3))
+    nulls = [i for i, value in enumerate(values) if value is None]
+    if nulls:
+        last = nulls[0]
+        values, numbers, sizes = ([x[last], *x[:last], *x[last + 1 :]] for x in (values, numbers, sizes))
+    bounds, offsets, filled, passed = [], [0], 0, 0
+    for i, (value, number, size) in enumerate(zip(values, numbers, sizes, strict=True)):
+        filled += size
+        passed += number
+        if filled >= FILE_ROWS and i + 1 < len(values) and value is not None:
+            bounds.append(value)
+            offsets.append(passed)
+            filled = 0
+    return Order(keys[0], tuple(keys), tuple(bounds), tuple(offsets))
+
+
+def number_groups(groups: DataFrame, order: Order, ties: Sequence[str]) -> DataFrame:
+    """Groups sorted and numbered 1, 2, …; each file's groups are one task's."""
+    part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(_file_of(F.col(order.primary), order.bounds))
+    placed = groups.withColumn(C.FRAGMENT, part).repartitionById(order.files, F.col(C.FRAGMENT))
+    placed = placed.sortWithinPartitions(*order.keys, *ties)
+    within = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
+    before = F.element_at(F.array(*(F.lit(n).cast("bigint") for n in order.offsets)), F.col(C.FRAGMENT) + 1)
+    return placed.withColumn(C.GROUP_ID, before + within + 1)
+
+
+def _file_of(value: Column, bounds: Sequence[Any], first: int = 0) -> Column:
+    """The file whose range holds the value, by halving."""
+    if not bounds:
+        return F.lit(first)
+    middle = len(bounds) // 2
+    low, high = bounds[:middle], bounds[middle + 1 :]
+    return F.when(value <= F.lit(bounds[middle]), _file_of(value, low, first)).otherwise(
+        _file_of(value, high, first + middle + 1)
+    )
+
+
+def generalized_rows(groups: DataFrame, task: FragmentTask, names: Sequence[str]) -> DataFrame:
+    """The generalized form: one row a person, with its group's description of each quasi-identifier."""
+    described: list[Column] = [F.col(C.GROUP_ID)]
+    for j, attribute in enumerate(task.attributes):
+        described += generalized_columns(attribute, j)
+    people = task.people_columns()
+    rows = groups.select(*described, _people(people, F.col(C.SIZE))).select("*", F.inline(C.PEOPLE)).drop(C.PEOPLE)
+    return _with_sensitive(rows.drop("position"), task, names)
+
+
+def generalized_columns(attribute: Attribute, position: int) -> list[Column]:
+    """Published columns of one attribute: a readable label and, for ordered ones, both bounds."""
+    if isinstance(attribute, Categorical):
+        return [F.col(C.label(position)).alias(attribute.name)]
+    low = from_physical(F.col(C.low(position)), attribute)
+    high = from_physical(F.col(C.high(position)), attribute)
+    label = range_label(low, high, F.col(C.mixed(position)), attribute)
+    return [
+        label.alias(attribute.name),
+        low.alias(f"{attribute.name}_min"),
+        high.alias(f"{attribute.name}_max"),
+    ]
+
+
+def _people(names: Sequence[str], size: Column) -> Column:
+    """The people of a group as an array of structs, in the order of their content."""
+    if not names:
+        return F.transform(F.sequence(F.lit(1), size), lambda i: F.struct(i.alias("position"))).alias(C.PEOPLE)
+    zipped = F.arrays_zip(*names)
+    return (zipped if len(names) == 1 else F.array_sort(zipped)).alias(C.PEOPLE)
+
+
+def _with_sensitive(rows: DataFrame, task: FragmentTask, names: Sequence[str]) -> DataFrame:
+    """Sensitive codes back to values of the column's own type, and the user's names for kept columns."""
+    renamed = {C.kept(j): name for j, name in enumerate(names)}
+    if task.domain is not None:
+        rows = _decoded_sensitive(rows, C.SENSITIVE, task)
+        renamed[C.SENSITIVE] = task.domain.column
+    return rows.select(*(C.column(c).alias(renamed.get(c, c)) for c in rows.columns))
+
+
+def _decoded_sensitive(rows: DataFrame, name: str, task: FragmentTask) -> DataFrame:
+    assert task.domain is not None
+    if task.domain.case != "svpi":
+        return rows.withColumn(name, F.col(name).cast(f"array<{task.domain.type}>"))
+    decoded = decode(rows, name, task.domain.values, first_code=0)
+    return decoded.withColumn(name, F.col(name).cast(task.domain.type))
+
+
+def bucketized_rows(groups: DataFrame, task: FragmentTask, names: Sequence[str]) -> DataFrame:
+    """The quasi-identifier table of the bucketized form: true values and the group number.
+
+    People of a group are sorted by what this table shows of them, so that their order says nothing
+    about sensitive values.
+    """
+    people = [name for name in task.people_columns() if name != C.SENSITIVE]
+    rows = groups.select(C.GROUP_ID, _people(people, F.col(C.SIZE))).select(C.GROUP_ID, F.inline(C.PEOPLE))
+    wanted = [F.col(C.GROUP_ID)]
+    for j, attribute in enumerate(task.attributes):
+        if isinstance(attribute, Categorical):
+            rows = decode(rows, C.code(j), attribute.values, first_code=1)
+            value = F.col(C.code(j)).cast(attribute.type)
+        else:
+            value = from_physical(_physical_value(F.col(C.code(j)), attribute), attribute)
+        wanted.append(value.alias(attribute.name))
+    wanted += [F.col(C.kept(j)).alias(name) for j, name in enumerate(names)]
+    return rows.select(*wanted)
+
+
+def _physical_value(code: Column, attribute: Ordered) -> Column:
+    if not attribute.narrow:
+        return code
+    return F.when(code != 0, code.cast("bigint") + F.lit(int(attribute.low or 0) - 1))
+
+
+def sensitive_counts(groups: DataFrame, task: FragmentTask, order: Order) -> DataFrame:
+    """The sensitive table of the bucketized form: occurrences of each value in each group."""
+    assert task.domain is not None
+    listed = F.col(C.SENSITIVE) if task.domain.case == "svpi" else F.flatten(C.SENSITIVE)
+    values = groups.select(C.FRAGMENT, C.GROUP_ID, F.explode(listed).alias(C.VALUE))
+    counted = values.groupBy(C.FRAGMENT, C.GROUP_ID, C.VALUE).agg(F.count(F.lit(1)).cast("int").alias(C.COUNT))
+    placed = counted.repartitionById(order.files, F.col(C.FRAGMENT)).sortWithinPartitions(C.GROUP_ID, C.VALUE)
+    if task.domain.case == "svpi":
+        placed = decode(placed, C.VALUE, task.domain.values, first_code=0)
+    typed = F.col(C.VALUE).cast(task.domain.type)
+    return placed.select(C.GROUP_ID, typed.alias(task.domain.column), C.COUNT)
+
+
+def published_names(attributes: Sequence[Attribute], form: str) -> list[str]:
+    """Names of the published columns that stem from quasi-identifiers, and the group number."""
+    names = [C.GROUP_ID]
+    for attribute in attributes:
+        names.append(attribute.name)
+        if form == "generalized" and isinstance(attribute, Ordered):
+            names += [f"{attribute.name}_min", f"{attribute.name}_max"]
+    return names

@@ -1,0 +1,38 @@
+"""The release spec: YAML in, a frozen model out, every problem reported at once."""
+
+from ppdp_spark.spec.columns import Columns, Input, QuasiIdentifier, Sensitive
+from ppdp_spark.spec.privacy import (
+    AlphaK,
+    BetaLikeness,
+    DeltaDisclosure,
+    LDiversity,
+    Prior,
+    Privacy,
+    Robustness,
+    Skyline,
+    SkylinePoint,
+    TCloseness,
+)
+from ppdp_spark.spec.release import Command, Explore, Output, ReleaseSpec, Suppression
+
+__all__ = [
+    "AlphaK",
+    "BetaLikeness",
+    "Columns",
+    "Command",
+    "DeltaDisclosure",
+    "Explore",
+    "Input",
+    "LDiversity",
+    "Output",
+    "Prior",
+    "Privacy",
+    "QuasiIdentifier",
+    "ReleaseSpec",
+    "Robustness",
+    "Sensitive",
+    "Skyline",
+    "SkylinePoint",
+    "Suppression",
+    "TCloseness",
+]

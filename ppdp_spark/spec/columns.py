@@ -1,0 +1,204 @@
+"""Where the rows come from and what each column is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from ppdp_spark.spec.base import Names, Positive, SpecModel, Text
+from ppdp_spark.spec.wording import Location, excerpt, shown
+
+Format = Literal["parquet", "csv", "orc", "json"]
+ColumnType = Literal["numeric", "categorical", "date", "timestamp", "boolean"]
+Case = Literal["svpi", "mvpi-set", "mvpi-multiset"]
+
+_ENDINGS: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".orc": "orc",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+}
+_COMPRESSIONS = {".gz", ".bz2", ".zst", ".lz4", ".xz", ".snappy"}
+
+
+def with_shorthand(schema: JsonSchemaValue, handler: GetJsonSchemaHandler, short: JsonSchemaValue) -> None:
+    """Let the JSON schema of a model also accept its shorthand."""
+    resolved = handler.resolve_ref_schema(schema)
+    long_form = dict(resolved)
+    resolved.clear()
+    resolved.update({"title": long_form.pop("title"), "anyOf": [long_form, short]})
+
+
+def format_of(path: str) -> Format | None:
+    """The format that the ending of a path tells, compression aside."""
+    suffixes = [s.lower() for s in PurePosixPath(path.rstrip("/")).suffixes]
+    while suffixes and suffixes[-1] in _COMPRESSIONS:
+        suffixes.pop()
+    return _ENDINGS.get(suffixes[-1]) if suffixes else None
+
+
+class Input(SpecModel):
+    """The table to read: files at a path, or a table of the catalog."""
+
+    hidden: ClassVar[frozenset[str]] = frozenset({"options"})
+
+    path: Text | None = Field(
+        default=None, description="File or folder; relative to the spec's folder if it is there."
+    )
+    table: Text | None = Field(default=None, description="Name of a catalog table, instead of a path.")
+    format: Format | None = Field(default=None, description="Told from the ending of the path when left out.")
+    options: dict[Text, str] = Field(
+        default_factory=dict,
+        repr=False,
+        description="Options of Spark's reader, such as `header: true` for CSV.",
+    )
+
+    @classmethod
+    def written_out(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        if isinstance(data.get("path"), str) and data.get("format") is None:
+            data["format"] = format_of(data["path"])
+        if isinstance(data.get("options"), Mapping):
+            data["options"] = {key: _option(value) for key, value in data["options"].items()}
+        return data
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        path, table = data.get("path"), data.get("table")
+        if path is None and table is None:
+            yield (), "needs `path: ...` or `table: ...`"
+        elif path is not None and table is not None:
+            yield (), "has both `path` and `table`: keep one"
+        elif table is not None and data.get("format") is not None:
+            yield ("format",), "does not go with `table`: remove it"
+        elif isinstance(path, str) and path and data.get("format") is None:
+            yield (
+                ("format",),
+                "is missing and the ending of `path` does not tell it: add parquet, csv, orc or json",
+            )
+
+
+def _option(value: Any) -> Any:
+    """Spark's reader takes texts: `header: true` means `header: "true"`."""
+    if isinstance(value, bool | int | float):
+        return shown(value)
+    return value
+
+
+class QuasiIdentifier(SpecModel):
+    """A column an adversary may know: generalized in the release."""
+
+    type: ColumnType | None = Field(default=None, description="Told from the table's schema when left out.")
+    hierarchy: Text | None = Field(
+        default=None, description="CSV of a generalization hierarchy, one row a leaf."
+    )
+    weight: Positive = Field(
+        default=1.0, description="How much a cut on this column counts: larger keeps it finer."
+    )
+
+    @classmethod
+    def written_out(cls, data: Any) -> Any:
+        """`age:` and `age: numeric` are mappings too; a hierarchy implies categories."""
+        if data is None or isinstance(data, str):
+            return {} if data is None else {"type": data}
+        if isinstance(data, dict) and data.get("hierarchy") is not None and data.get("type") is None:
+            return {**data, "type": "categorical"}
+        return data
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        declared = data.get("type")
+        if data.get("hierarchy") is not None and declared != "categorical":
+            yield ("hierarchy",), f"needs `type: categorical`, not {shown(declared)}"
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        types = list(ColumnType.__args__)  # type: ignore[attr-defined]
+        with_shorthand(schema, handler, {"enum": [*types, None]})
+        return schema
+
+
+class Sensitive(SpecModel):
+    """The column to protect; `case` says whether a person has one value, a set, or a multiset."""
+
+    column: Text = Field(examples=["occupation"])
+    case: Case = Field(default="svpi", description="svpi: one value a person. mvpi-*: an array column.")
+
+    @classmethod
+    def written_out(cls, data: Any) -> Any:
+        return {"column": data} if isinstance(data, str) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        with_shorthand(schema, handler, {"type": "string", "minLength": 1})
+        return schema
+
+
+class Columns(SpecModel):
+    """One role a column; a column without a role is not published."""
+
+    identifiers: Names = Field(default=(), description="Dropped.")
+    quasi_identifiers: dict[Text, QuasiIdentifier] = Field(
+        default_factory=dict, description="Generalized, or published apart from the sensitive column."
+    )
+    sensitive: Sensitive | None = Field(
+        default=None, description="Protected by all criteria but k-anonymity."
+    )
+    publish_as_is: Names = Field(
+        default=(), description="Published unchanged: must not help to recognise anyone."
+    )
+    group: Text | None = Field(
+        default=None, description="For `check`: the column that names the group of a row."
+    )
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        """A column has one role. Spark ignores case in column names, so this does too."""
+        seen: dict[str, tuple[str, str]] = {}
+        for role, name in _roles(data):
+            first = seen.get(name.casefold())
+            if first is None:
+                seen[name.casefold()] = (role, name)
+            else:
+                yield (role,), _same_column(name, role, first_name=first[1], first_role=first[0])
+
+
+def _same_column(name: str, role: str, *, first_name: str, first_role: str) -> str:
+    if role == first_role and name == first_name:
+        return f"names `{excerpt(name)}` twice"
+    alias = "" if name == first_name else f" as `{excerpt(first_name)}` (case does not matter)"
+    return f"names `{excerpt(name)}`, which is in `{first_role}` already{alias}: a column has one role"
+
+
+def _roles(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(role, column) for all columns that raw data names, in the order of the fields."""
+    sensitive = data.get("sensitive")
+    columns = {
+        "identifiers": data.get("identifiers"),
+        "quasi_identifiers": data.get("quasi_identifiers"),
+        "sensitive": [
+            sensitive.get("column")
+            if isinstance(sensitive, Mapping)
+            else getattr(sensitive, "column", sensitive)
+        ],
+        "publish_as_is": data.get("publish_as_is"),
+        "group": [data.get("group")],
+    }
+    for role, names in columns.items():
+        if isinstance(names, list | tuple | Mapping):
+            yield from ((role, name) for name in names if isinstance(name, str))

@@ -1,0 +1,287 @@
+"""The release spec as a whole, and what its parts demand of each other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError
+from typing_extensions import Self
+
+from ppdp_spark.errors import SpecError
+from ppdp_spark.spec.base import (
+    LARGEST_COUNT,
+    LARGEST_L,
+    Listed,
+    Number,
+    Share,
+    SomeNames,
+    SpecModel,
+    Switch,
+    Text,
+    fields_of,
+    whole_number,
+)
+from ppdp_spark.spec.columns import Columns, Input, Sensitive
+from ppdp_spark.spec.document import read_document
+from ppdp_spark.spec.nearest import suggestion
+from ppdp_spark.spec.overrides import overridden
+from ppdp_spark.spec.paths import resolved_path
+from ppdp_spark.spec.privacy import Privacy
+from ppdp_spark.spec.wording import Location, excerpt, located, shown, wrong_kind
+
+Command = Literal["anonymize", "check", "explore", "suppress", "attack"]
+
+HIDDEN = "(hidden)"
+_SECRET_OPTION = ("password", "passwd", "secret", "token", "key", "credential", "user")
+_WITHOUT_SENSITIVE = {"k_anonymity"}
+_FOR_ANY_CASE = {"k_anonymity", "skyline"}
+
+
+class Suppression(SpecModel):
+    """Rows removed before partitioning so that no sensitive value is too frequent."""
+
+    hidden: ClassVar[frozenset[str]] = frozenset({"unsafe_fixed_seed"})
+
+    method: Literal["r", "safe-d", "unsafe-d", "none"] = "none"
+    l: Annotated[int, Field(strict=True, ge=1, le=LARGEST_L)] | None = Field(  # noqa: E741
+        default=None,
+        description="No value may have more than one l-th of the rows; needed unless the method is none.",
+    )
+    budget: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), Number] = Field(
+        default=0.1,
+        description="Largest share of all rows that may be suppressed; beyond it nothing is published.",
+    )
+    unsafe_fixed_seed: Annotated[int, Field(strict=True, ge=0, le=2**63 - 1)] | None = Field(
+        default=None,
+        repr=False,
+        description="For tests only: whoever knows the seed can undo the suppression.",
+    )
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        if data.get("method") in ("r", "safe-d", "unsafe-d") and data.get("l") is None:
+            yield ("l",), f"is missing: method {data['method']} needs it, add `l: 6`"
+
+
+class Output(SpecModel):
+    """Where the release goes, and its form."""
+
+    path: Text | None = Field(
+        default=None, description="Folder of the run, relative to the working directory."
+    )
+    form: Literal["generalized", "bucketized"] = "generalized"
+    overwrite: Switch = Field(default=False, description="Replace a release that is already there.")
+
+
+class Explore(SpecModel):
+    """What `explore` looks for: how much an adversary may know before a value is breached."""
+
+    values: SomeNames | None = Field(
+        default=None, description="Sensitive values to explore; all when left out."
+    )
+    confidence: Annotated[tuple[Share, ...], Field(min_length=1), Listed] = (0.5, 0.75, 0.95)
+    max_l: Annotated[int, Field(strict=True, ge=0, le=LARGEST_L)] = 10
+    max_m: Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)] = 10
+
+
+class ReleaseSpec(SpecModel):
+    """One spec describes one release: table, roles of columns, criteria, output.
+
+    `load` reads a file and `parse` takes a mapping; both raise one `SpecError` with every problem.
+    """
+
+    version: Annotated[Literal[1], BeforeValidator(whole_number)] = Field(
+        examples=[1], description="Version of the spec's own format."
+    )
+    dataset: Annotated[Text, Field(max_length=200)] = Field(examples=["census-2026"])
+    input: Input = Field(examples=["{path: data/census.parquet}"])
+    columns: Columns = Field(examples=["{quasi_identifiers: {age: numeric}, sensitive: occupation}"])
+    nulls: Literal["category", "suppress", "error"] = Field(
+        default="category",
+        description="A null in a quasi-identifier is a value of its own, removes the row, or stops.",
+    )
+    privacy: Privacy = Privacy()
+    partitioner: Literal["mondrian", "art", "anatomy"] = "mondrian"
+    suppression: Suppression = Suppression()
+    output: Output = Output()
+    explore: Explore | None = None
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> Self:
+        """The spec in a YAML file, changed by overrides such as `privacy.k_anonymity=20`.
+
+        Relative paths of the input, hierarchies and priors mean the spec's folder if they exist
+        there, else the working directory.
+        """
+        document, folder = read_document(path)
+        return cls.parse(document, base=folder, overrides=overrides)
+
+    @classmethod
+    def parse(
+        cls,
+        mapping: Mapping[str, Any],
+        base: str | PathLike[str] | None = None,
+        overrides: Sequence[str] = (),
+    ) -> Self:
+        """The spec in a mapping; `base` is the folder its relative paths are looked for first."""
+        if not isinstance(mapping, Mapping):
+            raise SpecError(located((), wrong_kind(mapping, "must be a mapping (`key: value` lines)")))
+        changed, problems = overridden(mapping, overrides)
+        try:
+            spec = cls.model_validate(changed)
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_input=False)
+            problems += [located(detail["loc"], detail["ctx"]["text"]) for detail in details]
+        if problems:
+            raise SpecError(list(dict.fromkeys(problems)))
+        return spec if base is None else spec._resolved(base)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON schema of a spec file, for editors."""
+        schema = cls.model_json_schema(mode="validation")
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        columns, privacy = fields_of(data.get("columns")), fields_of(data.get("privacy"))
+        if isinstance(data.get("columns"), Mapping | Columns):
+            yield from _sensitive_problems(data, columns, privacy)
+            yield from _attribute_problems(columns, privacy)
+
+    def require_criteria(self) -> None:
+        """Raise unless at least one criterion is demanded."""
+        if not self.privacy.criteria:
+            raise SpecError(_NO_CRITERIA)
+
+    def require_for(self, command: Command) -> None:
+        """Raise one `SpecError` with everything that a command needs and the spec lacks."""
+        problems = list(self._lacking(command))
+        if problems:
+            raise SpecError(problems)
+
+    def _lacking(self, command: Command) -> Iterator[str]:
+        if command == "anonymize" and not self.privacy.criteria:
+            yield _NO_CRITERIA
+        if command == "anonymize" and not self.columns.quasi_identifiers:
+            yield "`columns.quasi_identifiers` is empty: name at least one column"
+        if command == "anonymize" and self.suppression.method == "unsafe-d":
+            yield "`suppression.method` (unsafe-d) is for study only and never published: use r or safe-d"
+        if command in ("anonymize", "suppress") and self.output.path is None:
+            yield "`output.path` is missing: add `output: {path: out/census}`"
+        if command == "suppress" and self.suppression.method == "none":
+            yield "`suppression.method` (none) suppresses nothing: use r or safe-d"
+        if command in ("explore", "attack") and self.columns.sensitive is None:
+            yield f"`columns.sensitive` is missing: `{command}` needs it"
+        if command in ("check", "explore", "attack") and not (
+            self.columns.group or self.columns.quasi_identifiers
+        ):
+            yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is allowed but probably not meant, or not for publication."""
+        return tuple(_warnings(self))
+
+    def to_dict(self, *, secrets: bool = False) -> dict[str, Any]:
+        """Plain JSON types, paths resolved, everything written out; what is unset is left out.
+
+        The fixed seed and options of the reader that look like credentials are hidden unless
+        `secrets`; only with them does `parse` give the same spec back.
+        """
+        plain = self.model_dump(mode="json", exclude_none=True)
+        return plain if secrets else _without_secrets(plain)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the spec as canonical JSON.
+
+        Where the release is written does not change it, and secrets are not part of it: a
+        published fingerprint must not let anyone try out seeds.
+        """
+        plain = self.to_dict()
+        plain["output"] = {"form": self.output.form}
+        canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+    def _resolved(self, base: str | PathLike[str]) -> Self:
+        """The same spec with the paths of files it reads resolved against `base`."""
+        plain = self.to_dict(secrets=True)
+        places = [plain["input"], *plain["privacy"].get("robustness", {}).get("priors", ())]
+        for place, key in [(p, "path") for p in places] + [
+            (column, "hierarchy") for column in plain["columns"]["quasi_identifiers"].values()
+        ]:
+            if key in place:
+                place[key] = resolved_path(place[key], base)
+        return type(self).model_validate(plain)
+
+
+_NO_CRITERIA = "`privacy` demands nothing: add at least one criterion, such as `k_anonymity: 10`"
+
+
+def _sensitive_problems(
+    data: Mapping[str, Any], columns: Mapping[str, Any], privacy: Mapping[str, Any]
+) -> Iterator[tuple[Location, str]]:
+    """Whatever looks at the sensitive column needs one; most criteria need one value a person."""
+    criteria = [name for name in Privacy.model_fields if privacy.get(name) is not None]
+    method = fields_of(data.get("suppression")).get("method", "none")
+    suppressing = ["suppression"] if method in ("r", "safe-d", "unsafe-d") else []
+    if columns.get("sensitive") is None:
+        needing = [f"privacy.{name}" for name in criteria if name not in _WITHOUT_SENSITIVE] + suppressing
+        needing += ["partitioner"] if data.get("partitioner") in ("art", "anatomy") else []
+        needing += ["output.form"] if fields_of(data.get("output")).get("form") == "bucketized" else []
+        needing += ["explore"] if data.get("explore") is not None else []
+        if needing:
+            names = ", ".join(f"`{name}`" for name in needing)
+            yield ("columns", "sensitive"), f"is missing: needed by {names}; add `sensitive: {{column: ...}}`"
+        return
+    case = fields_of(Sensitive.written_out(columns["sensitive"])).get("case")
+    if case in ("mvpi-set", "mvpi-multiset"):
+        single = [("privacy", name) for name in criteria if name not in _FOR_ANY_CASE]
+        for place in single + [(name,) for name in suppressing]:
+            yield place, f"is defined for one value a person only, not for `columns.sensitive.case` ({case})"
+
+
+def _attribute_problems(
+    columns: Mapping[str, Any], privacy: Mapping[str, Any]
+) -> Iterator[tuple[Location, str]]:
+    """The attribute sets of priors consist of quasi-identifiers."""
+    known = columns.get("quasi_identifiers", {})
+    priors = fields_of(privacy.get("robustness")).get("priors")
+    if not isinstance(known, Mapping) or not isinstance(priors, list | tuple):
+        return
+    names = [excerpt(name) for name in known if isinstance(name, str)]
+    for i, prior in enumerate(priors):
+        attributes = fields_of(prior).get("attributes")
+        for j, name in enumerate(attributes if isinstance(attributes, list | tuple) else ()):
+            if isinstance(name, str) and name not in known:
+                place = ("privacy", "robustness", "priors", i, "attributes", j)
+                hint = suggestion(name, names) if names else "none is declared"
+                yield place, f"({shown(name)}) is not one of `columns.quasi_identifiers`; {hint}"
+
+
+def _warnings(spec: ReleaseSpec) -> Iterator[str]:
+    skyline = spec.privacy.skyline
+    if skyline is not None:
+        for point, stronger in skyline.redundant():
+            weak, strong = (("privacy", "skyline", *place) for place in (point, stronger))
+            yield located(weak, f"adds nothing: {located(strong, 'already demands as much')}")
+        if not skyline.default:
+            yield "`privacy.skyline.default` is empty: only the values named in `values` are protected"
+    if spec.suppression.unsafe_fixed_seed is not None:
+        yield "`suppression.unsafe_fixed_seed` is set: others could undo the suppression; not for publication"
+    if spec.suppression.method == "unsafe-d":
+        yield "`suppression.method` (unsafe-d) is for study only; not for publication"
+
+
+def _without_secrets(plain: dict[str, Any]) -> dict[str, Any]:
+    options = plain["input"]["options"]
+    for name in options:
+        if any(word in name.casefold() for word in _SECRET_OPTION):
+            options[name] = HIDDEN
+    if "unsafe_fixed_seed" in plain["suppression"]:
+        plain["suppression"]["unsafe_fixed_seed"] = HIDDEN
+    return plain

@@ -1,0 +1,132 @@
+"""Files of a run on any file system: staging, commit by rename, hashes, JSON, owner-only folders."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyarrow import fs
+
+from ppdp_spark.errors import DataError
+
+RELEASE, PRIVATE, DATA = "release", "private", "data"
+MANIFEST, VERDICT, SUMMARY, REPORT = "release.json", "verdict.json", "summary.json", "report.html"
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder on a local or remote file system."""
+
+    system: fs.FileSystem
+    path: str
+    scheme: str
+
+    @classmethod
+    def at(cls, location: str | Path) -> Folder:
+        """The folder at a path or URI; it need not exist yet."""
+        text = str(location)
+        if "://" in text:
+            system, path = fs.FileSystem.from_uri(text)
+            scheme = text.split("://", 1)[0]
+            prefix = text[: text.index(path)] if path in text else f"{scheme}:///"
+            return cls(system, path.rstrip("/"), "" if scheme == "file" else prefix)
+        return cls(fs.LocalFileSystem(), str(Path(text).absolute()), "")
+
+    def __truediv__(self, name: str) -> Folder:
+        return Folder(self.system, f"{self.path}/{name}", self.scheme)
+
+    def __str__(self) -> str:
+        """What Spark reads and writes by."""
+        return f"{self.scheme}{self.path}"
+
+    @property
+    def local(self) -> bool:
+        return isinstance(self.system, fs.LocalFileSystem)
+
+    def exists(self) -> bool:
+        return bool(self.system.get_file_info(self.path).type != fs.FileType.NotFound)
+
+    def create(self, *, private: bool = False) -> Folder:
+        """Create the folder; a private one is readable by its owner only, where the system allows it."""
+        try:
+            self.system.create_dir(self.path, recursive=True)
+            if private and self.local:
+                os.chmod(self.path, 0o700)
+        except OSError as error:
+            raise DataError(f"`output.path` ({self}) cannot be written: {error.strerror or 'refused'}") from None
+        return self
+
+    def delete(self) -> None:
+        with suppress(FileNotFoundError):
+            info = self.system.get_file_info(self.path)
+            if info.type == fs.FileType.Directory:
+                self.system.delete_dir(self.path)
+            elif info.type == fs.FileType.File:
+                self.system.delete_file(self.path)
+
+    def move(self, target: Folder) -> None:
+        self.system.move(self.path, target.path)
+
+    def children(self) -> list[str]:
+        if not self.exists():
+            return []
+        return sorted(info.base_name for info in self.system.get_file_info(fs.FileSelector(self.path)))
+
+    def files(self, ending: str = "") -> Iterator[tuple[str, fs.FileInfo]]:
+        """All files below, by their path relative to the folder, sorted."""
+        found = self.system.get_file_info(fs.FileSelector(self.path, recursive=True))
+        for info in sorted(found, key=lambda each: each.path):
+            if info.type == fs.FileType.File and info.base_name.endswith(ending):
+                yield info.path[len(self.path) + 1 :], info
+
+    def write_text(self, name: str, text: str, *, private: bool = False) -> None:
+        with self.system.open_output_stream(f"{self.path}/{name}") as stream:
+            stream.write(text.encode())
+        if private and self.local:
+            os.chmod(f"{self.path}/{name}", 0o600)
+
+    def write_json(self, name: str, content: Any, *, private: bool = False) -> None:
+        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=str)
+        self.write_text(name, text + "\n", private=private)
+
+    def read_json(self, name: str) -> Any:
+        try:
+            with self.system.open_input_stream(f"{self.path}/{name}") as stream:
+                return json.loads(stream.read().decode())
+        except FileNotFoundError:
+            raise DataError(f"`{self}` has no {name}: it is not the output of a finished run") from None
+        except (UnicodeDecodeError, json.JSONDecodeError):
+            raise DataError(f"{name} in `{self}` is damaged: it is not JSON") from None
+
+    def digest(self, name: str) -> str:
+        """SHA-256 of a file."""
+        digest = hashlib.sha256()
+        with self.system.open_input_stream(f"{self.path}/{name}") as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+        return digest.hexdigest()
+
+
+def tidy_table(folder: Folder) -> None:
+    """Rename the files of a written table part-00000.parquet, … and drop everything else.
+
+    Spark's own names carry a random number; a published name says nothing but its place.
+    """
+    parts = [name for name, info in folder.files(".parquet") if info.size > 0]
+    for place, name in enumerate(parts):
+        (folder / name).move(folder / f"part-{place:05d}.parquet")
+    for name, _ in list(folder.files()):
+        if not name.endswith(".parquet"):
+            (folder / name).delete()
+
+
+def table_digests(release: Folder) -> dict[str, str]:
+    """SHA-256 of every data file of a release, by its path in the release."""
+    return {name: release.digest(name) for name, _ in release.files(".parquet")}
