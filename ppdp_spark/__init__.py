@@ -1,6 +1,6 @@
 """Publish personal data with guarantees against adversaries who know things.
 
-    from ppdp_spark import ReleaseSpec, anonymize, check, verify
+from ppdp_spark import ReleaseSpec, anonymize, check, verify
 """
 
 from __future__ import annotations

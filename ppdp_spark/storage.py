@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -58,9 +57,11 @@ class Folder:
         try:
             self.system.create_dir(self.path, recursive=True)
             if private and self.local:
-                os.chmod(self.path, 0o700)
+                Path(self.path).chmod(0o700)
         except OSError as error:
-            raise DataError(f"`output.path` ({self}) cannot be written: {error.strerror or 'refused'}") from None
+            raise DataError(
+                f"`output.path` ({self}) cannot be written: {error.strerror or 'refused'}"
+            ) from None
         return self
 
     def delete(self) -> None:
@@ -90,7 +91,7 @@ class Folder:
         with self.system.open_output_stream(f"{self.path}/{name}") as stream:
             stream.write(text.encode())
         if private and self.local:
-            os.chmod(f"{self.path}/{name}", 0o600)
+            Path(f"{self.path}/{name}").chmod(0o600)
 
     def write_json(self, name: str, content: Any, *, private: bool = False) -> None:
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=str)

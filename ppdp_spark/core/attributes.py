@@ -139,7 +139,8 @@ def generalize(column: Column, groups: Partition, position: int) -> Generalized:
     The penalty (NCP) is the share of the attribute's range, of its categories, or of its leaves that
     the description leaves open; a description that mixes null with values counts as 1.
     """
-    lowest, highest = groups.lowest[:, position], groups.highest[:, position]
+    lowest: IntArray = groups.lowest[:, position]
+    highest: IntArray = groups.highest[:, position]
     has_null = lowest == 0
     only_null = highest == 0
     if has_null.any():
@@ -161,7 +162,11 @@ def _lowest_value(codes: IntArray, groups: Partition) -> IntArray:
 
 
 def _ordered(
-    column: Column, lowest: IntArray, highest: IntArray, mixed: NDArray[np.bool_], only_null: NDArray[np.bool_]
+    column: Column,
+    lowest: IntArray,
+    highest: IntArray,
+    mixed: NDArray[np.bool_],
+    only_null: NDArray[np.bool_],
 ) -> Generalized:
     attribute = column.attribute
     assert isinstance(attribute, Ordered)

@@ -130,7 +130,7 @@ class KnowledgeSkyline:
         }
 
 
-def explore(found: Signatures, case: Case, c: float, bounds: Bounds | None = None) -> KnowledgeSkyline:
+def explore(found: Signatures, c: float, bounds: Bounds | None = None) -> KnowledgeSkyline:
     """The knowledge skyline of the release that `found` describes.
 
     BP grows with ℓ, k and m, so the largest safe k for each (ℓ, m) falls along both and is found by
@@ -139,14 +139,14 @@ def explore(found: Signatures, case: Case, c: float, bounds: Bounds | None = Non
     bounds = bounds or Bounds()
     if bounds.max_l > found.width:
         raise SpecError(f"`max_l` ({bounds.max_l}) is above the {found.width} values of the signatures")
-    search = _Search(found, case, Point(0, 0, 0, c).c, bounds)
+    search = _Search(found, Point(0, 0, 0, c).c, bounds)
     surface = search.surface()
     points = tuple(search.maximal(*amount) for amount in _maximal(surface))
     start = search.breach(0, 0, 0) if surface[0, 0] < 0 else None
     return KnowledgeSkyline(
         value=found.value,
         c=c,
-        case=case,
+        case=found.case,
         groups=found.groups,
         present=len(found) > 0,
         surface=surface,
@@ -158,19 +158,19 @@ def explore(found: Signatures, case: Case, c: float, bounds: Bounds | None = Non
 def _maximal(surface: IntArray) -> list[tuple[int, int, int]]:
     beyond = np.pad(surface, ((0, 1), (0, 1)), constant_values=-1)
     peak = (surface > beyond[1:, :-1]) & (surface > beyond[:-1, 1:])
-    return [(int(l), int(surface[l, m]), int(m)) for l, m in np.argwhere(peak)]
+    return [(int(length), int(surface[length, m]), int(m)) for length, m in np.argwhere(peak)]
 
 
 class _Search:
     """The search on one set of signatures: a frontier for each ℓ, made when it is asked for."""
 
-    def __init__(self, found: Signatures, case: Case, c: float, bounds: Bounds) -> None:
-        self.found, self.case, self.c, self.bounds = found, case_code(case), c, bounds
+    def __init__(self, found: Signatures, c: float, bounds: Bounds) -> None:
+        self.found, self.case, self.c, self.bounds = found, case_code(found.case), c, bounds
         self._frontiers: dict[int, Frontier] = {}
 
     def frontier(self, length: int) -> Frontier:
         if length not in self._frontiers:
-            self._frontiers[length] = frontier(self.found, self.case, length)
+            self._frontiers[length] = frontier(self.found, length)
         return self._frontiers[length]
 
     def surface(self) -> IntArray:

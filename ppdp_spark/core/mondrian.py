@@ -126,11 +126,21 @@ class Rows:
         )
         return GroupSummaries(ends - starts, counts)
 
-    def sides(self, level: _Level, attribute: IntArray, cuts: IntArray, left_sizes: IntArray) -> list[GroupSummaries]:
+    def sides(
+        self, level: _Level, attribute: IntArray, cuts: IntArray, left_sizes: IntArray
+    ) -> list[GroupSummaries]:
         """Summaries of the left and of the right side of a cut of each group."""
         s = self.sensitive
         left, right = segments.side_counts(
-            self.table, self.attributes, level.starts, level.ends, attribute, cuts, s.offsets, s.values, s.width
+            self.table,
+            self.attributes,
+            level.starts,
+            level.ends,
+            attribute,
+            cuts,
+            s.offsets,
+            s.values,
+            s.width,
         )
         sizes = level.ends - level.starts
         return [GroupSummaries(left_sizes, left), GroupSummaries(sizes - left_sizes, right)]
@@ -153,7 +163,7 @@ def partition(
         finished.append(level.rows(leaf))
         _settle(rows, level.rows(leaf), order)
         history.append(_cuts(level.rows(~leaf), attribute[~leaf], cut[~leaf], left_sizes[~leaf]))
-        starts, ends = _divide(rows, level.rows(~leaf), history[-1])
+        starts, ends = _divide(rows, history[-1])
     return _assemble(order, finished, history, rows.attributes)
 
 
@@ -231,7 +241,7 @@ def _cuts(level: _Level, attribute: IntArray, code: IntArray, left_sizes: IntArr
     return Cuts(level.starts, level.starts + left_sizes, level.ends, attribute, code)
 
 
-def _divide(rows: Rows, level: _Level, cuts: Cuts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _divide(rows: Rows, cuts: Cuts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Move rows to their side of the cut; the halves are the groups of the next level."""
     segments.split_rows(
         rows.table, rows.spare, cuts.start, cuts.end, cuts.attribute, cuts.code, cuts.middle - cuts.start
@@ -239,7 +249,7 @@ def _divide(rows: Rows, level: _Level, cuts: Cuts) -> tuple[NDArray[np.int64], N
     rows.table, rows.spare = rows.spare, rows.table
     starts = np.stack([cuts.start, cuts.middle], axis=1).ravel()
     ends = np.stack([cuts.middle, cuts.end], axis=1).ravel()
-    return starts, ends
+    return starts.astype(np.int64), ends.astype(np.int64)
 
 
 def _assemble(

@@ -131,7 +131,9 @@ def split_rows(
 
 
 @njit(cache=True, nogil=True)
-def value_counts(table: Any, column: int, starts: Any, ends: Any, offsets: Any, values: Any, width: int) -> Any:
+def value_counts(
+    table: Any, column: int, starts: Any, ends: Any, offsets: Any, values: Any, width: int
+) -> Any:
     """Occurrences of each sensitive value in each group.
 
     `table[:, column]` numbers the person; person p has values[offsets[p] : offsets[p + 1]].

@@ -15,6 +15,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -237,7 +238,7 @@ def expected_suppression(counts: Counts, l: int, nodes: int = 4096) -> ExpectedS
     lowest = ranking.frequency(ranking.l + 1)
     value = _step1_probability(ranking, shared, ranking.first) * _suppressed_after(ranking, shared)
     error = Fraction(0)
-    for low, high in _stretches(lowest, shared - 1, sorted(set(_ends(ranking))), nodes):
+    for low, high in _stretches(lowest, shared - 1, _ends(ranking), nodes):
         at_low = _suppressed_after(ranking, low)
         at_high = at_low if high == low else _suppressed_after(ranking, high)
         inside, ends = _interior(ranking, low, high), ((low, at_low), (high, at_high))[: 1 + (high > low)]
@@ -261,10 +262,9 @@ def _ends(ranking: Ranking) -> Iterator[int]:
         yield from (low, high)
 
 
-def _stretches(lowest: int, highest: int, ends: list[int], nodes: int) -> Iterator[tuple[int, int]]:
+def _stretches(lowest: int, highest: int, ends: Iterator[int], nodes: int) -> Iterator[tuple[int, int]]:
     """lowest..highest cut into disjoint stretches: at the ends of intervals, and into equal parts."""
     step = max(1, -(-(highest - lowest + 1) // max(1, nodes)))
     cuts = set(range(lowest, highest + 1, step)) | {end for end in ends if lowest <= end <= highest}
-    starts = sorted(cuts)
-    for start, following in zip(starts, [*starts[1:], highest + 1], strict=True):
+    for start, following in pairwise([*sorted(cuts), highest + 1]):
         yield start, following - 1

@@ -34,9 +34,7 @@ LISTED_VALUES = 1_000
 """Sensitive values whose counts the private summary lists, the most frequent first."""
 
 
-def anonymize(
-    spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None
-) -> Run:
+def anonymize(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
     """Publish the table as the spec says, verified from the written files, or publish nothing.
 
     `table` takes the place of the spec's input. A run that fails leaves an earlier release as it

@@ -7,8 +7,8 @@ from pyspark.sql import DataFrame, SparkSession
 from ppdp_spark.guarantees import criteria_of, measured_criteria
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.results import Run, Stages, Verdict
-from ppdp_spark.spark.released import coded_values, occurrences, sensitive_text, value_counts
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.released import coded_values, occurrences, sensitive_text, value_counts
 from ppdp_spark.spark.statistics import group_counts, judge
 from ppdp_spark.spark.tables import read_table, require_columns
 from ppdp_spark.spec import ReleaseSpec
@@ -29,7 +29,8 @@ def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSess
     keys = [spec.columns.group] if spec.columns.group else list(spec.columns.quasi_identifiers)
     sensitive = spec.columns.sensitive
     with stages.stage("values"):
-        texts, counts = [], []
+        texts: list[str | None] = []
+        counts: list[int] = []
         if sensitive is not None:
             texts, counts = value_counts(occurrences(table, sensitive.column, sensitive.case))
     with stages.stage("scan"):
@@ -52,4 +53,9 @@ def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSess
 def _numbered(table: DataFrame, spec: ReleaseSpec) -> bool:
     """Whether the group column itself is an integer that can name groups in witnesses."""
     name = spec.columns.group
-    return name is not None and table.schema[name].dataType.simpleString() in ("tinyint", "smallint", "int", "bigint")
+    return name is not None and table.schema[name].dataType.simpleString() in (
+        "tinyint",
+        "smallint",
+        "int",
+        "bigint",
+    )

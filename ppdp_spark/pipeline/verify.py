@@ -44,7 +44,11 @@ def judge_release(spark: SparkSession, release: Folder, manifest: Mapping[str, A
     case = manifest["sensitive"]["case"] if manifest["sensitive"] else "svpi"
     labels = ["null" if text is None else text for text in texts]
     criteria = criteria_of(privacy, labels=labels, counts=counts, case=case)
-    return judge(groups, [*criteria, Conservation(manifest["rows"]["published"], manifest["groups"])], max(1, len(texts)))
+    return judge(
+        groups,
+        [*criteria, Conservation(manifest["rows"]["published"], manifest["groups"])],
+        max(1, len(texts)),
+    )
 
 
 def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:

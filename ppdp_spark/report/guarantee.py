@@ -53,6 +53,10 @@ class Setting:
     model: str | None = None
     known_attributes: tuple[tuple[str, ...], ...] = ()
 
+    @property
+    def the_sensitive(self) -> str:
+        return self.sensitive if self.sensitive == Setting.sensitive else f"the {self.sensitive}"
+
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> Setting:
         spec, sensitive = mapping(summary, "spec"), mapping(summary, "sensitive")

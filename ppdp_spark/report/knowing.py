@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from ppdp_spark.report.guarantee import Guarantee, Row, Setting, holds, margin
 from ppdp_spark.report.numbers import as_number, percent
-from ppdp_spark.report.wording import joined, name, one_of, printable, things
+from ppdp_spark.report.wording import any_of, joined, name, printable, things
 
 _LEVEL = re.compile(r"σ = (.*), \(ℓ, k, m\) = \((\d+), (\d+), (\d+)\)", re.DOTALL)
 
@@ -44,19 +44,17 @@ def knowledge(row: Row) -> Knowledge | None:
     found, c = _LEVEL.fullmatch(str(row.get("level", ""))), as_number(row.get("threshold"))
     if found is None or c is None:
         return None
-    value, *counts = found.groups()
-    return Knowledge(value, *map(int, counts), c=float(c))
+    l, k, m = map(int, found.groups()[1:])  # noqa: E741
+    return Knowledge(found.group(1), l, k, m, float(c))
 
 
-def known(point: Mapping[str, Any] | Knowledge, case: str, sensitive: str) -> str:
-    """What somebody with knowledge (ℓ, k, m) knows, as the end of `who knows …`."""
-    l, k, m = (  # noqa: E741
-        (point.l, point.k, point.m) if isinstance(point, Knowledge) else (point["l"], point["k"], point["m"])
-    )
-    single = case == "svpi"
+def known(point: Knowledge, setting: Setting) -> str:
+    """What somebody with knowledge (ℓ, k, m) knows, as the end of `by knowing …`; `it` is the value."""
+    l, k, m = point.l, point.k, point.m  # noqa: E741
+    single = setting.case == "svpi"
     parts = []
     if k and single:
-        parts.append(f"{sensitive} of up to {things(k, 'other person', 'other people')}")
+        parts.append(f"{setting.the_sensitive} of up to {things(k, 'other person', 'other people')}")
     elif k:
         parts.append(f"up to {things(k, 'other person who does', 'other people who do')} not have it")
     if l and single:
@@ -65,13 +63,13 @@ def known(point: Mapping[str, Any] | Knowledge, case: str, sensitive: str) -> st
         parts.append(f"{things(l, 'value', 'values')} that the person can have only along with it")
     if m:
         parts.append(
-            f"{things(m, 'relative', 'relatives')} of whom is certain: if they have it, so has the person"
+            f"{things(m, 'relative who has', 'relatives who have')} it only if the person has it too"
         )
     return joined(parts) if parts else "nothing but the groups"
 
 
 def skyline(rows: Sequence[Row], setting: Setting) -> list[Guarantee]:
-    """One guarantee for all values under the same point and with the same outcome; the worst gives the margin."""
+    """One guarantee for all values with the same point and outcome; the worst of them gives the margin."""
     told = []
     for point, held, same in _alike(rows):
         if point is None:
@@ -93,15 +91,8 @@ def _alike(rows: Sequence[Row]) -> Iterator[tuple[Knowledge | None, bool, list[R
 
 def _told(point: Knowledge, held: bool, rows: list[Row], setting: Setting) -> Guarantee:
     values = [found.value for found in map(knowledge, rows) if found]
-    who = f"who knows {known(point, setting.case, setting.sensitive)}"
     worst = max(rows, key=lambda row: as_number(row.get("value")) or 0.0)
-    target = f"that the person has {one_of(values)}"
-    sure = "certain" if point.c == 1 else f"{percent(point.c)} sure"
-    claim = (
-        f"Nobody {who} can be {sure} {target}."
-        if held
-        else f"Not met: somebody {who} can be as much as {percent(worst.get('value'))} sure {target}."
-    )
+    claim = _promise(point, values, setting) if held else _breach(point, worst, len(values), setting)
     worst_value = knowledge(worst)
     noun = "Largest breach probability"
     if worst_value and len(values) > 1:
@@ -114,6 +105,19 @@ def _told(point: Knowledge, held: bool, rows: list[Row], setting: Setting) -> Gu
         holds=RANDOM_WORLDS,
         limits=LIMITS,
     )
+
+
+def _promise(point: Knowledge, values: Sequence[str], setting: Setting) -> str:
+    sure = "certain" if point.c == 1 else f"{percent(point.c)} sure"
+    of = f"that a person has {name(values[0])}" if len(values) == 1 else f"{any_of(values)} for a person"
+    return f"Nobody can be {sure} {of} by knowing {known(point, setting)}."
+
+
+def _breach(point: Knowledge, worst: Row, failing: int, setting: Setting) -> str:
+    target, sure = knowledge(worst), percent(worst.get("value"))
+    of = f"that a person has {name(target.value)}" if target else "of a value"
+    others = f" ({failing:,} values fail)" if failing > 1 else ""
+    return f"Not met: by knowing {known(point, setting)}, somebody can be {sure} sure {of}{others}."
 
 
 def _unread(row: Row) -> Guarantee:

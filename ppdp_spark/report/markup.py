@@ -42,7 +42,9 @@ def section(identity: str, heading: str, parts: Iterable[str], level: int = 2) -
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """A list of terms and descriptions, without those that have none."""
-    items = [f"<div><dt>{term}</dt><dd>{description}</dd></div>" for term, description in pairs if description]
+    items = [
+        f"<div><dt>{term}</dt><dd>{description}</dd></div>" for term, description in pairs if description
+    ]
     return f'<dl class="facts">{"".join(items)}</dl>' if items else ""
 
 
@@ -56,7 +58,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """Heading of a column; `kind` is `text`, `number` or `chart`."""
+    """Heading of a column; `kind` is a class of its cells: `text`, `name`, `short`, `number` or `chart`."""
 
     heading: str
     kind: str = "text"

@@ -91,7 +91,8 @@ def _shown(exact: Decimal, digits: int) -> str:
         return f"{int(exact):,}".replace("-", "−")
     magnitude = exact.adjusted()
     if magnitude < -6 or magnitude >= 18:
-        return f"{exact:.{digits - 1}e}".replace("-", "−")
+        mantissa, power = f"{exact:.{digits - 1}e}".split("e")
+        return f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}".replace("-", "−")
     decimals = max(1, digits - 1 - magnitude)
     rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_EVEN)
     text = f"{rounded:,f}".rstrip("0").rstrip(".") if "." in f"{rounded:f}" else f"{rounded:,f}"

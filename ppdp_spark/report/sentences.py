@@ -23,7 +23,7 @@ from ppdp_spark.report.guarantee import (
 from ppdp_spark.report.knowing import skyline
 from ppdp_spark.report.numbers import ceiling_percent, listing, mapping, number, percent
 from ppdp_spark.report.suppressing import suppression
-from ppdp_spark.report.wording import joined, printable, things
+from ppdp_spark.report.wording import joined, printable, sentence, things
 
 KNOWS_GROUP = (
     "Somebody who knows that the person is in the table and all of the person's quasi-identifiers, "
@@ -168,8 +168,8 @@ def t_closeness(row: Row, setting: Setting) -> Guarantee:
         "Largest distance of a group from the table",
         against=KNOWS_TABLE,
         limits=(
-            "A large relative gain on a rare value, which is a small distance. Somebody who knows the values of "
-            "others in the group."
+            "A large relative gain on a rare value, which is a small distance. Somebody who knows the values "
+            "of others in the group."
         ),
     )
 
@@ -185,8 +185,8 @@ def beta_likeness(row: Row, setting: Setting) -> Guarantee:
         row,
         f"{'enhanced' if enhanced else 'basic'} β-likeness, β = {beta}",
         (
-            f"No value of {setting.sensitive} is more frequent in a group than in the whole table by more than "
-            f"{bound}.",
+            f"No value of {setting.sensitive} is more frequent in a group than in the whole table by more "
+            f"than {bound}.",
             f"in {counted(row)}, a value of {setting.sensitive} is more frequent than in the whole table by "
             f"more than {bound.replace(', nor', ', or')}.",
         ),
@@ -224,7 +224,9 @@ def robustness(row: Row, setting: Setting) -> Guarantee:
     who = f"who knows how frequent each value of {setting.sensitive} is among people {alike}"
     looking = ", looking at one value at a time," if binary else ""
     title = f"r-robustness, {printable(row.get('level', ''))}"
-    limits = "Somebody whose knowledge differs from these frequencies, or who knows the values of single people."
+    limits = (
+        "Somebody whose knowledge differs from these frequencies, or who knows the values of single people."
+    )
     if binary:
         limits = (
             "The joint model, in which all values of a group are weighed together: the condition that was "
@@ -233,7 +235,7 @@ def robustness(row: Row, setting: Setting) -> Guarantee:
     against = (
         "Somebody who weighs “this value or not” by those frequencies (the binary model)."
         if binary
-        else "Somebody who weighs every way to hand out the group's values by those frequencies (the joint model)."
+        else "Somebody who weighs every way to hand out the values by those frequencies (the joint model)."
     )
     return _guarantee(
         row,
@@ -304,9 +306,13 @@ def outcome(verdict: Mapping[str, Any]) -> str:
     """The verdict in one sentence after the word PASS or FAIL."""
     rows = demanded(verdict)
     failing = sum(not holds(row) for row in rows)
-    reason = f" {printable(verdict['reason'])}" if verdict.get("reason") else ""
+    reason = f" {sentence(verdict['reason'])}" if verdict.get("reason") else ""
     if passed(verdict):
-        return f"Every criterion that was demanded holds.{reason}" if rows else f"No criterion was demanded: this promises nothing.{reason}"
+        return (
+            f"Every criterion that was demanded holds.{reason}"
+            if rows
+            else f"No criterion was demanded: this promises nothing.{reason}"
+        )
     if failing:
         return f"{failing:,} of {len(rows):,} criteria do not hold: this must not be published.{reason}"
     return f"This must not be published.{reason or ' The verdict gives no reason.'}"

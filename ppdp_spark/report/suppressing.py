@@ -15,8 +15,8 @@ _CLAIMS = {
         "frequent one before."
     ),
     "safe-d": (
-        "After {suppressed} rows were suppressed, at least {l} values of {sensitive} are equally frequent and "
-        "lead: any of them may have been the most frequent one before."
+        "After {suppressed} rows were suppressed, at least {l} values of {sensitive} are equally frequent "
+        "and lead: any of them may have been the most frequent one before."
     ),
     "unsafe-d": (
         "After {suppressed} rows were suppressed, no value of {sensitive} has more than one in {l} rows; "
@@ -24,9 +24,12 @@ _CLAIMS = {
     ),
 }
 _LIMITS = {
-    "r": "A good guess: the {l} values need not be equally likely. The attack audit says how likely under one prior.",
+    "r": (
+        "A good guess: the {l} values need not be equally likely. The attack audit says how likely they are "
+        "under one prior."
+    ),
     "safe-d": "Somebody who knows how frequent the values were before.",
-    "unsafe-d": "Somebody who knows the method: it is deterministic, and leaves a trace of the most frequent value.",
+    "unsafe-d": "Somebody who knows the method: it is deterministic, and leaves a trace of that value.",
 }
 
 
@@ -48,7 +51,7 @@ def suppression(section: Mapping[str, Any], setting: Setting) -> list[Guarantee]
             status="note",
             claim=_CLAIMS[method].format(**words),
             margin=f"{margin} {printable(audit)}" if audit else margin,
-            holds="Somebody who knows the method, what is published and how many rows there were, not the draw.",
+            holds="Somebody who knows the method, the release and how many rows there were, not the draw.",
             limits=_LIMITS[method].format(**words),
         )
     ]

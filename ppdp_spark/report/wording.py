@@ -23,17 +23,23 @@ def name(value: Any) -> str:
     return f"“{text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + '…'}”"
 
 
-def joined(parts: Sequence[str], word: str = "and") -> str:
+def joined(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = parts
-    return f"{', '.join(most)} {word} {last}" if most else last
+    return f"{', '.join(most)} and {last}" if most else last
 
 
-def one_of(values: Sequence[Any]) -> str:
-    """A few names, or how many there are."""
+def any_of(values: Sequence[Any]) -> str:
+    """Several values, each by itself and not one or the other: a few names, or how many there are."""
     if len(values) > LISTED_NAMES:
-        return f"any of {len(values):,} values"
-    return joined([name(value) for value in values], "or")
+        return f"of any single one of {len(values):,} values"
+    return f"of any single one of {joined([name(value) for value in values])}"
+
+
+def sentence(text: Any) -> str:
+    """Text as a sentence of its own: a capital first, a full stop last."""
+    plain = printable(text).strip()
+    return plain[:1].upper() + plain[1:] + ("" if plain.endswith((".", "!", "?")) else ".")
 
 
 def things(count: int, one: str, many: str) -> str:

@@ -178,8 +178,9 @@ def _subset(name: str, candidates: Sequence[str]) -> Column:
     prevalence = np.array([tables.prevalence_by_band(c) for c in candidates]).T
     odds = prevalence / (1 - prevalence)
     weights = np.stack([odds[:, list(s)].prod(axis=1) for s in subsets], axis=1)
-    sets = [F.array(*(F.lit(candidates[i]) for i in s)).cast("array<string>") for s in subsets]
-    return F.get(F.array(*sets), _draw(name, weights, bits=10, group=F.col("_band")))
+    sets = ", ".join("array(" + ", ".join(f"'{candidates[i]}'" for i in s) + ")" for s in subsets)
+    literal = F.expr(f"array({sets})").cast("array<array<string>>")
+    return F.get(literal, _draw(name, weights, bits=10, group=F.col("_band")))
 
 
 def _draw(name: str, weights: ArrayLike, *, bits: int, group: Column | None = None) -> Column:

@@ -63,7 +63,9 @@ def _looked_up(
     dictionary = rows.sparkSession.createDataFrame(table, "text string, code int")
     dictionary = dictionary.select(F.col("text").alias(f"{name}_text"), F.col("code").alias(f"{name}_code"))
     joined = rows.join(F.broadcast(dictionary), F.col(name) == F.col(f"{name}_text"), "left")
-    code = F.coalesce(F.col(f"{name}_code"), F.when(F.col(name).isNull(), F.lit(null_code)).otherwise(_stop("int")))
+    code = F.coalesce(
+        F.col(f"{name}_code"), F.when(F.col(name).isNull(), F.lit(null_code)).otherwise(_stop("int"))
+    )
     return joined.select(*(code.cast(kind).alias(name) if c == name else F.col(c) for c in rows.columns))
 
 
@@ -87,4 +89,6 @@ def decode(rows: DataFrame, name: str, values: Sequence[str | None], *, first_co
     dictionary = rows.sparkSession.createDataFrame(table, "code int, text string")
     dictionary = dictionary.select(F.col("code").alias(f"{name}_code"), F.col("text").alias(f"{name}_text"))
     joined = rows.join(F.broadcast(dictionary), F.col(name) == F.col(f"{name}_code"), "left")
-    return joined.select(*(F.col(f"{name}_text").alias(name) if c == name else F.col(c) for c in rows.columns))
+    return joined.select(
+        *(F.col(f"{name}_text").alias(name) if c == name else F.col(c) for c in rows.columns)
+    )

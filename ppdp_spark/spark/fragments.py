@@ -73,7 +73,9 @@ def fragment_column(tree: Tree, attributes: Sequence[Attribute]) -> SparkColumn:
     inside = code <= F.lit(tree.value)
     if getattr(attributes[tree.attribute], "narrow", True) is False:
         inside = code.isNull() | inside
-    return F.when(inside, fragment_column(tree.left, attributes)).otherwise(fragment_column(tree.right, attributes))
+    return F.when(inside, fragment_column(tree.left, attributes)).otherwise(
+        fragment_column(tree.right, attributes)
+    )
 
 
 def propose_tree(rows: DataFrame, attributes: Sequence[Attribute], total: int) -> Tree:
@@ -150,7 +152,9 @@ def count_fragments(
         sizes[found.column(0).to_numpy()] = found.column(1).to_numpy()
     if domain is not None:
         value = F.col(C.SENSITIVE) if domain.case == "svpi" else F.explode(C.SENSITIVE)
-        pairs = located.select(C.FRAGMENT, value.alias(C.VALUE)).groupBy(C.FRAGMENT, C.VALUE).count().toArrow()
+        pairs = (
+            located.select(C.FRAGMENT, value.alias(C.VALUE)).groupBy(C.FRAGMENT, C.VALUE).count().toArrow()
+        )
         fragment, number = pairs.column(0).to_numpy(), pairs.column(2).to_numpy()
         codes = pairs.column(1) if domain.case == "svpi" else domain.codes(pairs.column(1))
         np.add.at(counts, (fragment, codes.to_numpy()), number)

@@ -32,7 +32,10 @@ def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[st
         first = C.low(j) if isinstance(attribute, Ordered) else C.label(j)
         # Exact sums of micro-units do not depend on the order of addition.
         penalty = F.round(F.element_at(C.PENALTY, j + 1) * 1e9).cast("bigint").cast("decimal(38,0)") * size
-        wanted += [F.approx_count_distinct(first).alias(f"distinct_{j}"), F.sum(penalty).alias(f"penalty_{j}")]
+        wanted += [
+            F.approx_count_distinct(first).alias(f"distinct_{j}"),
+            F.sum(penalty).alias(f"penalty_{j}"),
+        ]
     found = groups.agg(*wanted).first().asDict()
     people = int(found["people"] or 0)
     ncp = {a.name: float(found[f"penalty_{j}"] or 0) / 1e9 / max(1, people) for j, a in enumerate(attributes)}

@@ -116,7 +116,9 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
     _reject(spec, roles, found, nulls)
     rows = table.where(part) if spec.nulls == "suppress" else table
     categories = _categories(rows, spec, roles, found)
-    attributes = tuple(_attribute(j, name, table, spec, roles, found, categories) for j, name in enumerate(roles.kinds))
+    attributes = tuple(
+        _attribute(j, name, table, spec, roles, found, categories) for j, name in enumerate(roles.kinds)
+    )
     sensitive = None
     if spec.columns.sensitive is not None:
         sensitive = _sensitive_domain(rows, spec, roles)
@@ -167,9 +169,9 @@ def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[
             if number
         ]
     for j, (name, kind) in enumerate(roles.kinds.items()):
-        if kind == "float" and found[f"low_{j}"] is not None:
-            if math.isinf(found[f"low_{j}"]) or math.isinf(found[f"high_{j}"]):
-                problems.append(f"column `{name}` has infinite values; replace them by null or by a bound")
+        bounds = [found[f"low_{j}"], found[f"high_{j}"]] if kind == "float" else []
+        if any(bound is not None and math.isinf(bound) for bound in bounds):
+            problems.append(f"column `{name}` has infinite values; replace them by null or by a bound")
     if not found["kept"]:
         left = "no rows are left after suppressing nulls" if found["rows"] else "the table has no rows"
         problems.append(f"{left}: there is nothing to publish")
@@ -186,7 +188,9 @@ def _categories(
     few = [name for name in names if found[f"distinct_{position[name]}"] <= _MANY]
     values: dict[str, list[str]] = {}
     if few:
-        sets = [F.collect_set(quasi_value(name, "categorical", rows)).alias(f"c{j}") for j, name in enumerate(few)]
+        sets = [
+            F.collect_set(quasi_value(name, "categorical", rows)).alias(f"c{j}") for j, name in enumerate(few)
+        ]
         row = rows.agg(*sets).first()
         values = {name: list(row[f"c{j}"]) for j, name in enumerate(few)}
     problems = []
@@ -248,7 +252,8 @@ def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles) -> Sensi
             "publish a coarser one"
         )
     pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)
-    ordered = sorted(pairs, key=lambda pair: (pair[0] is None, *_natural(pair[0], roles.sensitive)))
+    type_name = roles.sensitive
+    ordered = sorted(pairs, key=lambda pair: (pair[0] is None, *_natural(pair[0], type_name)))
     values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
     return SensitiveDomain(declared.column, declared.case, roles.sensitive, values, counts)
 

@@ -78,7 +78,9 @@ def order_groups(groups: DataFrame, attributes: Sequence[Attribute], distinct: S
 
 def number_groups(groups: DataFrame, order: Order, ties: Sequence[str]) -> DataFrame:
     """Groups sorted and numbered 1, 2, …; each file's groups are one task's."""
-    part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(_file_of(F.col(order.primary), order.bounds))
+    part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(
+        _file_of(F.col(order.primary), order.bounds)
+    )
     placed = groups.withColumn(C.FRAGMENT, part).repartitionById(order.files, F.col(C.FRAGMENT))
     placed = placed.sortWithinPartitions(*order.keys, *ties)
     within = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
@@ -103,7 +105,11 @@ def generalized_rows(groups: DataFrame, task: FragmentTask, names: Sequence[str]
     for j, attribute in enumerate(task.attributes):
         described += generalized_columns(attribute, j)
     people = task.people_columns()
-    rows = groups.select(*described, _people(people, F.col(C.SIZE))).select("*", F.inline(C.PEOPLE)).drop(C.PEOPLE)
+    rows = (
+        groups.select(*described, _people(people, F.col(C.SIZE)))
+        .select("*", F.inline(C.PEOPLE))
+        .drop(C.PEOPLE)
+    )
     return _with_sensitive(rows.drop("position"), task, names)
 
 
@@ -124,7 +130,9 @@ def generalized_columns(attribute: Attribute, position: int) -> list[Column]:
 def _people(names: Sequence[str], size: Column) -> Column:
     """The people of a group as an array of structs, in the order of their content."""
     if not names:
-        return F.transform(F.sequence(F.lit(1), size), lambda i: F.struct(i.alias("position"))).alias(C.PEOPLE)
+        return F.transform(F.sequence(F.lit(1), size), lambda i: F.struct(i.alias("position"))).alias(
+            C.PEOPLE
+        )
     zipped = F.arrays_zip(*names)
     return (zipped if len(names) == 1 else F.array_sort(zipped)).alias(C.PEOPLE)
 
@@ -177,7 +185,9 @@ def sensitive_counts(groups: DataFrame, task: FragmentTask, order: Order) -> Dat
     assert task.domain is not None
     listed = F.col(C.SENSITIVE) if task.domain.case == "svpi" else F.flatten(C.SENSITIVE)
     values = groups.select(C.FRAGMENT, C.GROUP_ID, F.explode(listed).alias(C.VALUE))
-    counted = values.groupBy(C.FRAGMENT, C.GROUP_ID, C.VALUE).agg(F.count(F.lit(1)).cast("int").alias(C.COUNT))
+    counted = values.groupBy(C.FRAGMENT, C.GROUP_ID, C.VALUE).agg(
+        F.count(F.lit(1)).cast("int").alias(C.COUNT)
+    )
     placed = counted.repartitionById(order.files, F.col(C.FRAGMENT)).sortWithinPartitions(C.GROUP_ID, C.VALUE)
     if task.domain.case == "svpi":
         placed = decode(placed, C.VALUE, task.domain.values, first_code=0)

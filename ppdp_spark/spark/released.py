@@ -13,6 +13,7 @@ from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.statistics import PERSON, TWO_WAYS, group_counts
 from ppdp_spark.storage import DATA, Folder
 
+
 def value_counts(values: DataFrame) -> tuple[list[str | None], list[int]]:
     """Distinct texts of column `value` with the sum of `count`, null last."""
     found = values.groupBy(C.VALUE).agg(F.sum(C.COUNT)).toArrow()
@@ -41,7 +42,9 @@ def coded_values(rows: DataFrame, texts: list[str | None], case: str | None) -> 
         return with_codes(rows, texts)
     held = F.transform(F.col(C.VALUE), lambda x: F.struct(F.lit(False).alias("person"), x.alias(C.VALUE)))
     person = F.struct(F.lit(True).alias("person"), F.lit(None).cast("string").alias(C.VALUE))
-    each = F.concat(F.array(person), F.coalesce(held, F.array().cast("array<struct<person:boolean,value:string>>")))
+    each = F.concat(
+        F.array(person), F.coalesce(held, F.array().cast("array<struct<person:boolean,value:string>>"))
+    )
     others = [C.column(name) for name in rows.columns if name != C.VALUE]
     coded = with_codes(rows.select(*others, F.inline(each)), texts)
     return coded.withColumn(C.SENSITIVE, F.when(F.col("person"), F.lit(PERSON)).otherwise(F.col(C.SENSITIVE)))
@@ -69,8 +72,10 @@ def bucketized_groups(
     """Groups of a bucketized release: people from the one table, counts of values from the other."""
     values = sensitive.select(C.GROUP_ID, sensitive_text(manifest["sensitive"]["column"], "svpi"), C.COUNT)
     entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
-    listed = with_codes(values, texts).groupBy(C.GROUP_ID).agg(
-        F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")
+    listed = (
+        with_codes(values, texts)
+        .groupBy(C.GROUP_ID)
+        .agg(F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences"))
     )
     sizes = people.groupBy(C.GROUP_ID).agg(F.count(F.lit(1)).alias(C.SIZE))
     both = sizes.join(listed, C.GROUP_ID, "full")
@@ -104,4 +109,6 @@ def released_groups(
 def occurrences(table: DataFrame, name: str, case: str) -> DataFrame:
     """One row an occurrence of a sensitive value, as text, with count 1."""
     texts = sensitive_text(name, case)
-    return table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE)).withColumn(C.COUNT, F.lit(1))
+    return table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE)).withColumn(
+        C.COUNT, F.lit(1)
+    )

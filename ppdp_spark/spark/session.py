@@ -31,7 +31,7 @@ LOCAL_DEFAULTS = {
 }
 
 JAVA_OPTIONS = (
-    # The JIT leaves methods above 8,000 bytes of bytecode interpreted; code generated for wide tables is larger.
+    # The JIT leaves methods above 8,000 bytes of bytecode interpreted; code for wide tables is larger.
     "-XX:-DontCompileHugeMethods",
     # Plans over many columns are deep trees, and the optimizer recurses.
     "-Xss8m",
@@ -73,7 +73,9 @@ def default_driver_memory() -> str:
 def available_memory() -> int:
     """Bytes of memory of the machine, or of the container if that has a lower limit."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limits = [_number(Path(p)) for p in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")]
+    limits = [
+        _number(Path(p)) for p in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    ]
     return min([physical, *(limit for limit in limits if limit is not None)])
 
 

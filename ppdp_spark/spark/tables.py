@@ -68,9 +68,13 @@ def read_table(spark: SparkSession, source: Input) -> DataFrame:
         return spark.read.format(source.format or "parquet").options(**options).load(str(source.path))
     except AnalysisException as error:
         reason = error.getCondition() or "unreadable"
-        raise DataError(f"`input` ({name}) cannot be read: {reason}. Check the path and the format.") from None
+        raise DataError(
+            f"`input` ({name}) cannot be read: {reason}. Check the path and the format."
+        ) from None
     except PySparkException as error:
-        raise DataError(f"`input` ({name}) cannot be read as {source.format}: {error.getCondition()}.") from None
+        raise DataError(
+            f"`input` ({name}) cannot be read as {source.format}: {error.getCondition()}."
+        ) from None
 
 
 def assign_roles(table: DataFrame, columns: Columns) -> Roles:
@@ -87,7 +91,9 @@ def assign_roles(table: DataFrame, columns: Columns) -> Roles:
         sensitive = _sensitive_type(columns, types[columns.sensitive.column], problems)
     for name in columns.publish_as_is:
         if isinstance(types.get(name), T.MapType | T.VariantType):
-            problems.append(f"`columns.publish_as_is`: `{name}` is {types[name].simpleString()}, which has no order")
+            problems.append(
+                f"`columns.publish_as_is`: `{name}` is {types[name].simpleString()}, which has no order"
+            )
     if problems:
         raise DataError(problems)
     return Roles(kinds, sensitive, tuple(name for name in types if name not in declared))
@@ -162,7 +168,9 @@ def _sensitive_type(columns: Columns, found: T.DataType, problems: list[str]) ->
     assert columns.sensitive is not None
     many = columns.sensitive.case != "svpi"
     if many != isinstance(found, T.ArrayType):
-        fix = "an array column" if many else "one value a person; use case mvpi-set or mvpi-multiset for arrays"
+        fix = (
+            "an array column" if many else "one value a person; use case mvpi-set or mvpi-multiset for arrays"
+        )
         problems.append(
             f"`columns.sensitive.case` is {columns.sensitive.case}, but `{columns.sensitive.column}` is "
             f"{found.simpleString()}: it needs {fix}"

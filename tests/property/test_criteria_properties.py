@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ppdp_spark.core.criteria import (
@@ -30,6 +30,10 @@ from ppdp_spark.core.groups import GroupSummaries
 getcontext().prec = 60
 TIE = Decimal(10) ** -50
 INFINITE = Decimal("Infinity")
+
+
+def examples(number: int) -> settings:
+    return settings(max_examples=number, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Group(NamedTuple):
@@ -204,7 +208,7 @@ def cases(draw, least=1):
 # --- properties ---------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=600, deadline=None)
+@examples(250)
 @given(cases())
 def test_allowed_is_the_definition(case):
     groups, criterion = case
@@ -212,7 +216,7 @@ def test_allowed_is_the_definition(case):
     assert decided == [satisfies(criterion, group) for group in groups]
 
 
-@settings(max_examples=300, deadline=None)
+@examples(150)
 @given(cases())
 def test_achieved_is_the_value_of_the_definition(case):
     groups, criterion = case
@@ -221,7 +225,7 @@ def test_achieved_is_the_value_of_the_definition(case):
     np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(150)
 @given(cases())
 def test_allowed_agrees_with_achieved_and_threshold(case):
     groups, criterion = case
@@ -232,7 +236,7 @@ def test_allowed_agrees_with_achieved_and_threshold(case):
     assert criterion.higher_is_safer == (criterion.relation == ">=")
 
 
-@settings(max_examples=600, deadline=None)
+@examples(250)
 @given(cases(least=2))
 def test_the_union_of_allowed_groups_is_allowed(case):
     groups, criterion = case
@@ -244,7 +248,7 @@ def test_the_union_of_allowed_groups_is_allowed(case):
         assert criterion.allowed(summaries([union])).all(), (criterion, one, other)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(cases(least=3), st.data())
 def test_statistics_merge_in_any_order_and_grouping(case, data):
     groups, criterion = case
@@ -264,7 +268,7 @@ def test_statistics_merge_in_any_order_and_grouping(case, data):
     assert len(failing) == 0 or row.witness["group"] in failing
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(cases())
 def test_a_whole_table_is_allowed_by_criteria_that_compare_with_it(case):
     _, criterion = case
@@ -273,7 +277,7 @@ def test_a_whole_table_is_allowed_by_criteria_that_compare_with_it(case):
         assert criterion.allowed(summaries([whole])).all()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(100)
 @given(st.integers(2, 6), st.integers(-3, 3), st.sampled_from([10**8, 10**9, 10**12]))
 def test_entropy_near_its_level_is_never_wrongly_allowed(level, extra, scale):
     """Groups a hair off uniform: the entropy differs from log ℓ by far less than a float can tell."""
@@ -284,7 +288,7 @@ def test_entropy_near_its_level_is_never_wrongly_allowed(level, extra, scale):
 BIG = st.integers(0, 3) | st.integers(0, 2**62) | st.integers(2**31 - 2, 2**31 + 2)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(150)
 @given(
     st.lists(st.tuples(BIG, BIG), min_size=1, max_size=6),
     BIG,
@@ -298,14 +302,14 @@ def test_products_compare_like_integers(pairs, factor, scale, swap):
     assert product_at_most([left, factor, scale], upper).tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
+@examples(60)
 @given(st.integers(2**53, 2**61), st.integers(-2, 2))
 def test_products_that_floats_cannot_tell_apart(number, off):
     array = np.array([number], dtype=np.int64)
     assert product_at_most([array + off, 10**20 + 1], [array, 10**20 + 1]).tolist() == [off <= 0]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(60)
 @given(st.floats(0, 10), st.booleans(), st.floats(0.1, 9), st.sampled_from([">=", "<=", "<"]))
 def test_agreeing_values_tell_the_side_and_keep_what_already_agrees(value, ok, threshold, relation):
     compare = {">=": np.greater_equal, "<=": np.less_equal, "<": np.less}[relation]

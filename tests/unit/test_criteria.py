@@ -115,6 +115,9 @@ class TestDiversity:
         # half of one value and an eighth of four others: two bits exactly
         assert allowed(EntropyDiversity(4), [4, 1, 1, 1, 1], [4 * 10**8] + [10**8] * 4) == [True, True]
         assert achieved(EntropyDiversity(4), [4, 1, 1, 1, 1])[0] >= 4
+        for off, expected in ((-1, True), (1, False)):
+            assert allowed(EntropyDiversity(4 + Fraction(off, 10**16)), [4, 1, 1, 1, 1]) == [expected]
+            assert allowed(EntropyDiversity(4 + Fraction(off, 10**16)), [1, 1, 1, 1]) == [expected]
 
     def test_entropy_just_below_the_goal_is_refused(self):
         assert allowed(EntropyDiversity(2), [10**9 + 1, 10**9], [10**9, 10**9]) == [False, True]
@@ -217,6 +220,11 @@ class TestLikeness:
         assert allowed(BasicBetaLikeness(5, self.TABLE), *rows) == [True, True, True]
         assert achieved(EnhancedBetaLikeness(5, self.TABLE), *rows) == pytest.approx([1, math.inf, 0.5])
         assert allowed(EnhancedBetaLikeness(0.5, self.TABLE), *rows) == [False, False, True]
+
+    def test_the_logarithmic_bound_is_where_it_should_be(self):
+        # p = ½: q/p may reach 1 + ln 2 = 1.693147…, so 846,573 of a million but not one more
+        rows = [846_573, 153_427], [846_574, 153_426]
+        assert allowed(EnhancedBetaLikeness(5, (1, 1)), *rows) == [True, False]
 
     def test_a_table_of_one_value_cannot_gain(self):
         assert allowed(EnhancedBetaLikeness(1, (9, 0)), [3, 0]) == [True]

@@ -239,6 +239,27 @@ def test_expected_suppression_of_many_levels_is_bracketed():
         outcome_distribution([count * 10**12 for count in counts], 4)
 
 
+def test_expectation_where_every_draw_ends_in_unsafe_d():
+    expected = expected_suppression([1, 1, 3], 2)
+    assert (expected.value, expected.exact) == (unsafe_d([1, 1, 3], 2).suppressed, True)
+    assert outcome_distribution([1, 1, 3], 2) == {(1, 1, 1): 1}
+
+
+def test_huge_totals_of_the_less_frequent_values():
+    """Ranks 2..m alone exceed 2**63, and the levels cut reach deep into them."""
+    unit = 2**58
+    counts = np.full(80, unit, dtype=np.int64)
+    counts[3], counts[50:70] = 20 * unit, 2 * unit
+    small = np.full(80, 1)
+    small[3], small[50:70] = 20, 2
+    assert sum(int(c) for c in counts) - 20 * unit > 2**63
+    for l in (6, 12, 40):  # noqa: E741
+        assert safe_d(counts, l).kept.tolist() == [int(c) * unit for c in safe_d(small, l).kept]
+        result = unsafe_d(counts, l)
+        assert is_eligible(result.kept, l) and has_l_candidacy(result.kept, result.total, l)
+        assert result.suppressed == sum(int(c) for c in result.removed)
+
+
 def test_outcome_distribution_against_all_draws():
     rng = random.Random(3)
     for _ in range(60):

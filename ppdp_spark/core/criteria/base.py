@@ -120,9 +120,7 @@ class LocalCriterion(Criterion[Worst]):
         ranked = [w for w in (left, right) if w.value is not None]
         sign = 1 if self.higher_is_safer else -1
         worst = min(ranked, key=lambda w: (sign * (w.value or 0.0), w.group), default=left)
-        return Worst(
-            left.groups + right.groups, left.violations + right.violations, worst.value, worst.group
-        )
+        return Worst(left.groups + right.groups, left.violations + right.violations, worst.value, worst.group)
 
     def decide(self, statistic: Worst) -> list[VerdictRow]:
         status = "fail" if statistic.violations else "pass"

@@ -8,9 +8,11 @@ import numpy as np
 from numba import njit
 
 from ppdp_spark.core.groups import FloatArray, IntArray
-from ppdp_spark.core.skyline.formulas import SVPI, exclusion
+from ppdp_spark.core.skyline.formulas import SMALLEST
 from ppdp_spark.core.skyline.kernels import five_statistics
+from ppdp_spark.core.skyline.points import case_code
 from ppdp_spark.core.skyline.signatures import Signatures
+from ppdp_spark.core.skyline.staircase import exclusions, staircase
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,30 +30,12 @@ class Frontier:
     excluded: FloatArray
 
 
-@njit(cache=True, error_model="numpy")
-def _exclusions(case: int, people: IntArray, others: IntArray, length: int) -> FloatArray:
-    out = np.empty(len(people))
-    for i in range(len(people)):
-        out[i] = exclusion(case, people[i], others[i], length)
-    return out
-
-
-def frontier(signatures: Signatures, case: int, length: int) -> Frontier:
-    """The signatures left for ℓ = `length` once those that another one undercuts are dropped.
-
-    Among groups with the same #σ, V grows with n, and T grows with n − #σ − #s₍₁..ℓ₎ (SVPI) or with n
-    and the factor of the ℓ values (MVPI). So a group is undercut by one with the same #σ and both
-    quantities at most as large: what is left for each #σ is a staircase.
-    """
-    excluded = _exclusions(case, signatures.people, signatures.others, length)
-    rest = signatures.people - signatures.occurrences - excluded if case == SVPI else excluded
-    order = np.lexsort((signatures.ids, rest, signatures.people, signatures.occurrences))
-    rank = np.unique(rest, return_inverse=True)[1].reshape(-1)[order]
-    same = np.r_[False, np.diff(signatures.occurrences[order]) == 0]
-    falling = rank - np.cumsum(~same) * (len(order) + 1)
-    lowest = np.minimum.accumulate(falling)
-    rows = order[np.r_[True, falling[1:] < lowest[:-1]]]
-    return Frontier(rows, signatures.people[rows], signatures.occurrences[rows], excluded[rows])
+def frontier(signatures: Signatures, length: int) -> Frontier:
+    """What is left of the signatures for ℓ = `length` once those that another one undercuts are dropped."""
+    case, people, occurrences = case_code(signatures.case), signatures.people, signatures.occurrences
+    excluded = exclusions(case, people, signatures.others, length)
+    rows = staircase(case, people, occurrences, excluded, signatures.ids)
+    return Frontier(rows, people[rows], occurrences[rows], excluded[rows])
 
 
 @njit(cache=True, error_model="numpy")
@@ -72,10 +56,7 @@ def _is_safe(
         ss4, ss5 = min(ss4, five[3]), min(ss5, five[4])
         if five[0] < least or ss3 <= 0.0 or ss5 <= 0.0:
             return False
-    return max(ss2 * ss5, LEAST) >= least and max(ss3 * ss4, LEAST) >= least
-
-
-LEAST = float(np.finfo(float).tiny)
+    return max(ss2 * ss5, SMALLEST) >= least and max(ss3 * ss4, SMALLEST) >= least
 
 
 @njit(cache=True, error_model="numpy")

@@ -1,0 +1,246 @@
+"""`ppdp`: arguments -> pipeline -> what a person or a scheduler reads.
+
+Heavy imports wait for the command that needs them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ppdp_spark.errors import PpdpError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ppdp_spark.results import Run
+    from ppdp_spark.spec import ReleaseSpec
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Publish personal data with guarantees against adversaries who know things.\n\n"
+    "Exit codes: 0 pass, 2 the spec is wrong, 3 the data is wrong, 4 a privacy check fails or cannot be met, "
+    "5 the suppression budget is exceeded, 1 anything else.",
+)
+
+SpecPath = Annotated[Path, typer.Argument(help="Release spec (YAML).", show_default=False)]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a field: privacy.k_anonymity=20"),
+]
+Master = Annotated[str, typer.Option(help="Spark master, unless spark-submit names one.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a release that is already there.")]
+
+
+class _Shape(str, Enum):
+    parquet = "parquet"
+    csv = "csv"
+    orc = "orc"
+    json = "json"
+
+
+@app.command()
+def anonymize(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    overwrite: Overwrite = False,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Publish a table as the spec says, verified from the written files, or publish nothing."""
+    extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
+    loaded = _load(spec, extra, "anonymize")
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark.pipeline import anonymize
+
+        return anonymize(loaded, spark=spark)
+
+    _report(run, master, as_json, quiet)
+
+
+@app.command()
+def check(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say what a table achieves: any table with a group column or with generalized quasi-identifiers."""
+    loaded = _load(spec, overrides or [], "check")
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark.pipeline import check
+
+        return check(loaded, spark=spark)
+
+    _report(run, master, as_json, quiet)
+
+
+@app.command()
+def verify(
+    output: Annotated[str, typer.Argument(help="Output folder of a run, or a release folder.")],
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Derive the verdict of a release again from its files and manifest, hashes included."""
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark.pipeline import verify
+
+        return verify(output, spark=spark)
+
+    _report(run, master, as_json, quiet)
+
+
+@app.command()
+def report(output: Annotated[str, typer.Argument(help="Output folder of a run.")]) -> None:
+    """Make the HTML report of a run again from its summary and verdict."""
+    with _errors():
+        from ppdp_spark.report import render
+        from ppdp_spark.storage import PRIVATE, REPORT, SUMMARY, VERDICT, Folder
+
+        private = Folder.at(output) / PRIVATE
+        page = render(private.read_json(SUMMARY), private.read_json(VERDICT))
+        private.write_text(REPORT, page, private=True)
+        typer.echo(str(private / REPORT))
+
+
+@app.command()
+def generate(
+    path: Annotated[str, typer.Argument(help="Where to write the table.")],
+    rows: Annotated[int, typer.Option(help="Number of people.")] = 100_000,
+    seed: Annotated[int, typer.Option(help="Same seed and rows, same table.")] = 1,
+    shape: Annotated[_Shape, typer.Option("--format", help="File format.")] = _Shape.parquet,
+    overwrite: Overwrite = False,
+    master: Master = "local[*]",
+) -> None:
+    """Make census-like microdata of any size."""
+    with _errors(), _session(master) as spark:
+        from ppdp_spark.pipeline.generate import generate
+
+        generate(spark, path, rows=rows, seed=seed, shape=shape.value, overwrite=overwrite)
+        typer.echo(f"{rows:,} people in {path}")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to work.")] = Path("out/demo"),
+    rows: Annotated[int, typer.Option(help="Number of people.")] = 100_000,
+    master: Master = "local[*]",
+) -> None:
+    """Generate a census, anonymize it, verify it, and say where everything is."""
+    with _errors(), _session(master) as spark:
+        from rich.console import Console
+
+        from ppdp_spark.pipeline.demo import demo
+
+        _log_to_terminal()
+        for part in demo(spark, folder, rows=rows):
+            Console().print(part)
+
+
+@app.command()
+def doctor() -> None:
+    """Check Java, Python, Spark, memory and scratch space."""
+    with _errors():
+        from rich.console import Console
+
+        from ppdp_spark.doctor import examine
+
+        findings = examine()
+        for finding in findings:
+            mark = "[green]ok[/]" if finding.ok else "[red]problem[/]"
+            Console().print(f"{mark}  {finding.name}: {finding.found}")
+            if not finding.ok:
+                Console().print(f"    fix: {finding.fix}")
+        if not all(finding.ok for finding in findings):
+            raise typer.Exit(1)
+
+
+@app.command("spec-schema")
+def spec_schema() -> None:
+    """Print the JSON schema of a spec, for editors."""
+    from ppdp_spark.spec import ReleaseSpec
+
+    typer.echo(json.dumps(ReleaseSpec.json_schema(), indent=2))
+
+
+def _load(path: Path, overrides: list[str], command: str) -> ReleaseSpec:
+    """Spec errors are found before Spark starts."""
+    with _errors():
+        from ppdp_spark.spec import ReleaseSpec
+
+        spec = ReleaseSpec.load(path, overrides)
+        spec.require_for(command)  # type: ignore[arg-type]
+        for warning in spec.warnings:
+            typer.echo(f"warning: {warning}", err=True)
+        return spec
+    raise AssertionError("unreachable")
+
+
+def _report(run: Callable[[Any], Run], master: str, as_json: bool, quiet: bool) -> None:
+    """Run on Spark, print the outcome, exit by the verdict."""
+    with _errors(), _session(master) as spark:
+        if not quiet and not as_json:
+            _log_to_terminal()
+        outcome = run(spark)
+        if as_json:
+            typer.echo(json.dumps(outcome.to_dict(), indent=2, default=str))
+        elif not quiet:
+            from rich.console import Console
+
+            Console().print(outcome)
+        if not outcome.ok:
+            raise typer.Exit(4)
+
+
+@contextmanager
+def _session(master: str) -> Iterator[SparkSession]:
+    from ppdp_spark.spark.session import local_session
+
+    yield local_session(master)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """A user's mistake is a message and an exit code, never a traceback."""
+    try:
+        yield
+    except PpdpError as error:
+        typer.echo(f"ppdp: {error}", err=True)
+        raise typer.Exit(error.exit_code) from None
+    except Exception as error:
+        from ppdp_spark.failures import explained
+
+        known = explained(error)
+        if known is None:
+            raise
+        typer.echo(f"ppdp: {known}", err=True)
+        raise typer.Exit(known.exit_code) from None
+
+
+def _log_to_terminal() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
+    logger = logging.getLogger("ppdp_spark")
+    logger.handlers[:] = [handler]
+    logger.setLevel(logging.INFO)
+
+
+def main() -> None:
+    app()

@@ -1,0 +1,188 @@
+"""Summaries and verdicts as commands write them, for tests of the report; no number is a round one by chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+HOSTILE = """</script><script>document.title='owned'</script><img src=x onerror="alert('1')">&amp;$x "'`"""
+DISEASES = ["Flu", "HIV", "Cancer", HOSTILE]
+
+
+def row(criterion: str, level: str, value: Any, threshold: Any, relation: str, **rest: Any) -> dict[str, Any]:
+    """A row of a verdict; it passes unless said otherwise."""
+    facts = {"groups": 4123, "violations": 0, "status": "pass", "witness": {"group": 2718}}
+    return {
+        "criterion": criterion,
+        "level": level,
+        "value": value,
+        "threshold": threshold,
+        "relation": relation,
+        **facts,
+        **rest,
+    }
+
+
+def skyline_row(
+    value: str, point: tuple[int, int, int], found: float, c: float, **rest: Any
+) -> dict[str, Any]:
+    witness = {
+        "present": True,
+        "margin": 0.0625,
+        "statistics": [1.75, 2.25, "inf", 0.875, 1.0],
+        "group": 3141,
+        "group_people": 57,
+        "excluded_values": ["Flu", HOSTILE],
+        "known_people": {"group": 3142, "people": point[1]},
+        "knowledge_fits": True,
+    }
+    level = f"σ = {value}, (ℓ, k, m) = ({point[0]}, {point[1]}, {point[2]})"
+    return row("skyline", level, found, c, "<", **{"witness": witness, **rest})
+
+
+def passing_verdict() -> dict[str, Any]:
+    measured = {"threshold": None, "relation": "<=", "status": "measured"}
+    return {
+        "status": "pass",
+        "publishable": True,
+        "reason": None,
+        "criteria": [
+            row("k_anonymity", "k = 10", 12.0, 10.0, ">="),
+            row("alpha_k_anonymity", "α = 0.6, k = 10", 0.5625, 0.6, "<="),
+            row("distinct_l_diversity", "ℓ = 3", 3.0, 3.0, ">="),
+            row("entropy_l_diversity", "ℓ = 2.5", 2.7182818, 2.5, ">="),
+            row("recursive_l_diversity", "c = 2, ℓ = 4", 1.6180339, 2.0, "<"),
+            row("t_closeness", "t = 0.35, equal distance", 0.34999999, 0.35, "<="),
+            row("enhanced_beta_likeness", "β = 1.5", 1.4142135, 1.5, "<="),
+            row("delta_disclosure", "δ = 1.2", 1.0986122, 1.2, "<"),
+            row("robustness", "r = 3, joint", 0.3183098, 0.3333333333333333, "<="),
+            *(
+                skyline_row(value, (3, 20, 2), 0.4123 + i / 64, 0.5)
+                for i, value in enumerate(["Flu", "Cancer", HOSTILE])
+            ),
+            skyline_row("HIV", (3, 100, 5), 0.2871, 0.3),
+            {**row("basic_beta_likeness", "largest relative gain", 1.7320508, None, "<="), **measured},
+            {**row("t_closeness", "largest distance, ordered", 0.2236067, None, "<="), **measured},
+        ],
+    }
+
+
+def failing_verdict() -> dict[str, Any]:
+    verdict = passing_verdict()
+    criteria = verdict["criteria"]
+    criteria[0] |= {"value": 4.0, "violations": 17, "status": "fail"}
+    criteria[12] |= {"value": 0.7777, "violations": 1, "status": "fail"}
+    return {**verdict, "status": "fail", "publishable": False, "reason": "no release was written"}
+
+
+def surface(base: int) -> list[list[int]]:
+    """k_max for ℓ = 0..5 and m = 0..4, falling in both; −1 where nothing is safe."""
+    return [[max(-1, base - 13 * l - 7 * m - l * m) for m in range(5)] for l in range(6)]  # noqa: E741
+
+
+def knowledge() -> list[dict[str, Any]]:
+    witness = {"group": 1414, "values": ["Flu", HOSTILE], "people": 31, "share": 0.123456789}
+    return [
+        {
+            "value": value,
+            "c": c,
+            "surface": surface(40 + 11 * place + int(100 * c)),
+            "points": [
+                {"l": 0, "k": 40 + place, "m": 0, "witness": witness},
+                {"l": 5, "k": 3, "m": 4, "witness": witness},
+            ],
+        }
+        for place, value in enumerate(DISEASES)
+        for c in (0.5, 0.75, 0.3)
+    ]
+
+
+def passing_summary() -> dict[str, Any]:
+    point = {"l": 3, "k": 20, "m": 2, "c": 0.5}
+    skyline = {"default": [point], "values": {"HIV": [{"l": 3, "k": 12, "m": 2, "c": 0.3}]}}
+    return {
+        "command": "anonymize",
+        "dataset": "hospital-stays",
+        "version": "0.1.0",
+        "created": "2026-03-14T15:09:26+00:00",
+        "run_id": "20260314-a1b2c3",
+        "spec": {
+            "version": 1,
+            "dataset": "hospital-stays",
+            "columns": {"sensitive": {"column": "disease", "case": "svpi"}},
+            "privacy": {
+                "k_anonymity": 10,
+                "skyline": skyline,
+                "robustness": {"r": 3, "model": "joint", "priors": [{"attributes": ["sex"]}]},
+            },
+            "note": HOSTILE,
+        },
+        "spec_fingerprint": "sha256:5f1c",
+        "warnings": [f"column {HOSTILE} has no role and is not published"],
+        "input": {
+            "rows": 101_371,
+            "fingerprint": "sha256:77aa",
+            "unassigned": ["ward", HOSTILE],
+            "nulls": {"age": 371, HOSTILE: 29},
+            "source": "data/stays.parquet",
+        },
+        "release": {
+            "form": "generalized",
+            "rows": 100_013,
+            "groups": 4123,
+            "suppressed": {"nulls": 0, "frequent": 1201, "unplaced": 157, "total": 1358, "rate": 0.013396336},
+            "files": 8,
+            "bytes": 1_234_567,
+        },
+        "sensitive": {
+            "column": "disease",
+            "case": "svpi",
+            "values": [{"value": v, "count": 61_000 // (i + 1)} for i, v in enumerate(DISEASES)],
+        },
+        "metrics": {
+            "sizes": {
+                "smallest": 12,
+                "mean": 24.2573368,
+                "largest": 97,
+                "histogram": [
+                    {"from": 8, "to": 15, "groups": 707, "rows": 9_113},
+                    {"from": 16, "to": 31, "groups": 2903, "rows": 63_337},
+                    {"from": 32, "to": 63, "groups": 502, "rows": 26_441},
+                    {"from": 64, "to": 127, "groups": 11, "rows": 1_122},
+                ],
+            },
+            "average_class_ratio": 2.42573368,
+            "discernibility": 3_141_592_653,
+            "gcp": 0.2345678,
+            "ncp": {"age": 0.1234567, "zip": 0.4567891, HOSTILE: 0.0},
+        },
+        "suppression": {
+            "method": "r",
+            "l": 3,
+            "before": [61_000, 30_500, 20_333, 15_250],
+            "after": [59_799, 30_500, 20_333, 15_250],
+            "suppressed": 1201,
+            "rate": 0.0118475,
+            "audit": {
+                "candidates": 4,
+                "guarantee": 0.3333333333333333,
+                "posterior_max": 0.4142135,
+                "interval": [0.4041, 0.4243],
+                "method": "monte-carlo",
+                "sentence": "At least three values may have been the most frequent one.",
+            },
+        },
+        "knowledge": knowledge(),
+        "stages": [
+            {"name": "read", "seconds": 3.217, "rows": 101_371},
+            {"name": "partition", "seconds": 11.049, "rows": 100_013},
+            {"name": "publish", "seconds": 5.881},
+        ],
+        "rows_per_second": 5033.217,
+        "versions": {"ppdp_spark": "0.1.0", "pyspark": "4.1.0", "python": "3.12.3"},
+    }
+
+
+def failing_summary() -> dict[str, Any]:
+    summary = passing_summary()
+    del summary["release"], summary["knowledge"]
+    return summary
