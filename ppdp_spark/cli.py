@@ -91,6 +91,27 @@ def check(
 
 
 @app.command()
+def suppress(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    overwrite: Overwrite = False,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Restore eligibility of skewed data; what is kept stays in the owner's private folder."""
+    extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
+    loaded = _load(spec, extra, "suppress")
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark.pipeline import suppress
+
+        return suppress(loaded, spark=spark)
+
+    _report(run, master, as_json, quiet)
+
+
+@app.command()
 def verify(
     output: Annotated[str, typer.Argument(help="Output folder of a run, or a release folder.")],
     master: Master = "local[*]",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ppdp_spark.core import criteria as K
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured
-from ppdp_spark.spec import Privacy
+from ppdp_spark.spec import Privacy, ReleaseSpec
 
 
 def local_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[LocalCriterion, ...]:
@@ -47,6 +47,14 @@ def criteria_of(
 ) -> tuple[Criterion[Any], ...]:
     """Every criterion of a spec, over sensitive values coded in the order of `labels`."""
     return tuple(local_criteria(privacy, counts))
+
+
+def public_privacy(spec: ReleaseSpec) -> dict[str, Any]:
+    """The criteria and their thresholds as the public manifest states them: no path of a file."""
+    plain: dict[str, Any] = spec.to_dict()["privacy"]
+    for prior in plain.get("robustness", {}).get("priors", ()):
+        prior.pop("path", None)
+    return plain
 
 
 def measured_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[Measured, ...]:

@@ -58,7 +58,7 @@ def occupation_counts(path: Path) -> list[int]:
     return sorted(counts.values(), reverse=True)
 
 
-def rates_of(counts: Sequence[int], l: int) -> Rates:  # noqa: E741
+def rates_of(counts: Sequence[int], l: int) -> Rates:
     """The suppression rates of one table."""
     if is_eligible(counts, l):
         return Rates(0, 0, 0, 0, 0)
@@ -66,7 +66,7 @@ def rates_of(counts: Sequence[int], l: int) -> Rates:  # noqa: E741
     return Rates(1, expected, unsafe_d(counts, l).rate, safe_d(counts, l).rate, 1)
 
 
-def mean_rates(tables: Iterable[Sequence[int]], l: int) -> Rates:  # noqa: E741
+def mean_rates(tables: Iterable[Sequence[int]], l: int) -> Rates:
     rows = np.array([list(asdict(rates_of(table, l)).values()) for table in tables], dtype=float)
     return Rates(*rows.mean(axis=0).tolist())
 

@@ -1,4 +1,4 @@
-"""Summaries and verdicts as commands write them, for tests of the report; no number is a round one by chance."""
+"""Summaries and verdicts as commands write them, for tests of the report."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def failing_verdict() -> dict[str, Any]:
 
 def surface(base: int) -> list[list[int]]:
     """k_max for ℓ = 0..5 and m = 0..4, falling in both; −1 where nothing is safe."""
-    return [[max(-1, base - 13 * l - 7 * m - l * m) for m in range(5)] for l in range(6)]  # noqa: E741
+    return [[max(-1, base - 13 * l - 7 * m - l * m) for m in range(5)] for l in range(6)]
 
 
 def knowledge() -> list[dict[str, Any]]:

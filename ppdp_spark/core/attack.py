@@ -56,7 +56,7 @@ class AttackAudit:
         effective      effective sample size of a Monte Carlo answer
     """
 
-    l: int  # noqa: E741
+    l: int
     candidates: tuple[int, ...]
     guarantee: float
     posterior_max: float | None
@@ -98,7 +98,7 @@ class AttackAudit:
         }
 
 
-def candidates(published: Counts, total: int, l: int) -> tuple[int, ...]:  # noqa: E741
+def candidates(published: Counts, total: int, l: int) -> tuple[int, ...]:
     """Positions of the values that may be S_1 given T_P and |T|: those with F'_i >= F'_l, so at least l.
 
     Each of them may: T_P with all suppressed records given to S'_i violates l-eligibility by l-candidacy,
@@ -114,7 +114,7 @@ def candidates(published: Counts, total: int, l: int) -> tuple[int, ...]:  # noq
     return tuple(np.flatnonzero(vector >= np.partition(vector, -l)[-l]).tolist())
 
 
-def _checked_release(published: Counts, total: int, l: int) -> NDArray[np.int64]:  # noqa: E741
+def _checked_release(published: Counts, total: int, l: int) -> NDArray[np.int64]:
     vector = count_vector(published)
     l_value = checked_l(l)
     if total >= 2**62:
@@ -131,7 +131,7 @@ def _checked_release(published: Counts, total: int, l: int) -> NDArray[np.int64]
 def posterior(
     published: Counts,
     total: int,
-    l: int,  # noqa: E741
+    l: int,
     *,
     seed: int = 0,
     samples: int = 100_000,
@@ -169,7 +169,7 @@ def posterior(
     return _monte_carlo(cases, found, rng=rng, samples=samples, confidence=confidence)
 
 
-def exact_posterior(published: Counts, total: int, l: int) -> dict[int, Fraction]:  # noqa: E741
+def exact_posterior(published: Counts, total: int, l: int) -> dict[int, Fraction]:
     """Pr(S_1 = value | T_P, |T|) of every candidate, by enumeration of all base tables that fit."""
     found = candidates(published, total, l)
     release = Release(count_vector(published), total, l)
@@ -241,7 +241,7 @@ def _likelihoods(hypothesis: Hypothesis, size: int, rng: np.random.Generator) ->
 
 
 def _estimate(
-    l: int,  # noqa: E741
+    l: int,
     found: tuple[int, ...],
     sums: dict[tuple[int, ...], FloatArray],
     *,
@@ -270,7 +270,7 @@ def _estimate(
 
 
 def _audit(
-    l: int,  # noqa: E741
+    l: int,
     found: tuple[int, ...],
     shares: FloatArray,
     *,

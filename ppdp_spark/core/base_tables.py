@@ -31,7 +31,7 @@ class Release:
 
     counts: NDArray[np.int64]
     total: int
-    l: int  # noqa: E741
+    l: int
 
     @cached_property
     def published(self) -> int:
@@ -61,12 +61,12 @@ class Release:
     def stopped_before(self, level: int, tied: int, steps: int) -> bool:
         """Whether D-suppression stops in `level` before its `steps`-th removal, with `tied` values there.
 
-        Earlier levels need no look: had it stopped in one, it would be stopped at this level's start.
+        Earlier levels need no look: had it stopped in one, it would be stopped at this level's start. With l
+        values tied it is at or past the state of Safe D, which satisfies both conditions [Skewed, Thm 1].
         """
-        lth = level if tied >= self.l else self.lth
-        first = max(0, self.bound + 1 - lth - (self.suppressed - steps))
-        if tied >= self.l and first > tied - self.l:
-            first += 1
+        if tied >= self.l:
+            return True
+        first = max(0, self.bound + 1 - self.lth - (self.suppressed - steps))
         return first < steps and level * self.l <= self.published + steps - first
 
 

@@ -45,7 +45,7 @@ def count_vector(counts: Counts) -> NDArray[np.int64]:
     return vector.astype(np.int64)
 
 
-def checked_l(l: int) -> int:  # noqa: E741
+def checked_l(l: int) -> int:
     try:
         value = operator.index(l)
     except TypeError:
@@ -58,7 +58,7 @@ def checked_l(l: int) -> int:  # noqa: E741
 class Ranking:
     """The base table's counts by rank, S_1 apart from the others, with their running sums."""
 
-    def __init__(self, counts: Counts, l: int) -> None:  # noqa: E741
+    def __init__(self, counts: Counts, l: int) -> None:
         self.counts = count_vector(counts)
         self.l = checked_l(l)
         self.total = exact_total(self.counts)

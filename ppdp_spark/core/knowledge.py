@@ -19,7 +19,8 @@ from ppdp_spark.core.skyline.decision import (
     least_safe_ratio,
     ratio_products,
 )
-from ppdp_spark.core.skyline.frontier import Frontier, fill_largest_k, frontier, statistics_at
+from ppdp_spark.core.skyline.frontier import Frontier, frontier
+from ppdp_spark.core.skyline.kernels import fill_largest_k, statistics_at
 from ppdp_spark.core.skyline.points import LARGEST_KNOWLEDGE, Case, Point, case_code
 from ppdp_spark.core.skyline.signatures import Signatures, merge_signatures, signatures
 from ppdp_spark.errors import SpecError
@@ -65,7 +66,7 @@ class Breach:
         family_group          group of the m people who have σ only if the target has it
     """
 
-    l: int  # noqa: E741
+    l: int
     k: int
     m: int
     probability: float
@@ -85,7 +86,7 @@ class MaximalPoint:
     `open_axes` lists the axes on which a bound stopped the search, not a breach.
     """
 
-    l: int  # noqa: E741
+    l: int
     k: int
     m: int
     breaches: tuple[Breach, ...]

@@ -39,7 +39,7 @@ class Suppression:
     """
 
     method: str
-    l: int  # noqa: E741 - the papers' name
+    l: int
     total: int
     suppressed: int
     kept: IntArray = field(repr=False)
@@ -92,7 +92,7 @@ def secret_rng() -> random.Random:
     return random.SystemRandom()
 
 
-def is_eligible(counts: Counts, l: int) -> bool:  # noqa: E741
+def is_eligible(counts: Counts, l: int) -> bool:
     """l-eligibility F_1 <= |T|/l; on T_P it is P-eligibility [Skewed, Def 1]. No rows: eligible."""
     vector, l_value = count_vector(counts), checked_l(l)
     return vector.size == 0 or int(vector.max()) * l_value <= exact_total(vector)
@@ -101,7 +101,7 @@ def is_eligible(counts: Counts, l: int) -> bool:  # noqa: E741
 is_p_eligible = is_eligible
 
 
-def has_l_candidacy(published: Counts, total: int, l: int) -> bool:  # noqa: E741
+def has_l_candidacy(published: Counts, total: int, l: int) -> bool:
     """F'_l + |T_S| > |T|/l, with F'_l of the ranking of T_P [Skewed, Def 2]."""
     vector, l_value = count_vector(published), checked_l(l)
     suppressed = total - exact_total(vector)
@@ -111,7 +111,7 @@ def has_l_candidacy(published: Counts, total: int, l: int) -> bool:  # noqa: E74
     return (lth + suppressed) * l_value > total
 
 
-def violations(counts: Counts, l: int) -> tuple[Violation, ...]:  # noqa: E741
+def violations(counts: Counts, l: int) -> tuple[Violation, ...]:
     """The violating values F_i > |T|/l by rank; fewer than l if l values occur."""
     vector, l_value = count_vector(counts), checked_l(l)
     bound = exact_total(vector) // l_value
@@ -132,7 +132,7 @@ def _untouched(ranking: Ranking, method: str) -> Suppression:
     return _result(ranking, method, ranking.counts[ranking.order])
 
 
-def unsafe_d(counts: Counts, l: int) -> Suppression:  # noqa: E741
+def unsafe_d(counts: Counts, l: int) -> Suppression:
     """Unsafe D-suppression: a lower bound on suppression, not safe to publish [Skewed, Thm 2]."""
     ranking = Ranking(counts, l)
     if ranking.eligible:
@@ -141,7 +141,7 @@ def unsafe_d(counts: Counts, l: int) -> Suppression:  # noqa: E741
     return _result(ranking, "unsafe-d", path.kept(*path.stop()))
 
 
-def safe_d(counts: Counts, l: int) -> Suppression:  # noqa: E741
+def safe_d(counts: Counts, l: int) -> Suppression:
     """Safe D-suppression: stop at the start of level F_l [Skewed, Thm 1]."""
     ranking = Ranking(counts, l)
     if ranking.eligible:
@@ -150,7 +150,7 @@ def safe_d(counts: Counts, l: int) -> Suppression:  # noqa: E741
     return _result(ranking, "safe-d", path.kept(ranking.frequency(ranking.l), 0))
 
 
-def r_suppress(counts: Counts, l: int, rng: random.Random | None = None) -> Suppression:  # noqa: E741
+def r_suppress(counts: Counts, l: int, rng: random.Random | None = None) -> Suppression:
     """R-suppression [Skewed, Fig 3]; `rng` is `secret_rng()` unless given.
 
     With l = m, STEP-1 may choose level 0 (F_{m+1} = 0), and then everything is suppressed. The draws
@@ -165,7 +165,7 @@ def r_suppress(counts: Counts, l: int, rng: random.Random | None = None) -> Supp
     return _after(ranking, level)
 
 
-def after_level(counts: Counts, l: int, h: int, level: int) -> Suppression:  # noqa: E741
+def after_level(counts: Counts, l: int, h: int, level: int) -> Suppression:
     """What R-suppression does once STEP-1 has drawn `h` and `level`: a study of T, never published."""
     ranking = Ranking(counts, l)
     if ranking.eligible:
@@ -184,7 +184,7 @@ def _after(ranking: Ranking, level: int) -> Suppression:
 
 def outcome_distribution(
     counts: Counts,
-    l: int,  # noqa: E741
+    l: int,
     limit: int = 100_000,
 ) -> dict[tuple[int, ...], Fraction]:
     """Every T_P of R-suppression, in the caller's order of values, with its exact probability.
@@ -224,7 +224,7 @@ def _step1_probability(ranking: Ranking, lower: int, upper: int) -> Fraction:
     return share
 
 
-def expected_suppression(counts: Counts, l: int, nodes: int = 4096) -> ExpectedSuppression:  # noqa: E741
+def expected_suppression(counts: Counts, l: int, nodes: int = 4096) -> ExpectedSuppression:
     """E(|T_S|) of R-suppression over STEP-1: exact up to `nodes` levels, else within a proved error.
 
     |T_S| never grows with the level: after equally many removals the path of the higher level has a

@@ -12,8 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.groups import GroupSummaries
-from ppdp_spark.errors import DataError, InfeasibleError, InternalError
-from ppdp_spark.guarantees import local_criteria
+from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, InternalError, PpdpError
+from ppdp_spark.guarantees import local_criteria, public_privacy
+from ppdp_spark.pipeline import suppression
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import Staging
 from ppdp_spark.pipeline.verify import judge_release
@@ -60,6 +61,11 @@ class _Anonymization:
             roles = assign_roles(table, self.spec.columns)
             _reject_name_clashes(self.spec, roles)
             profile = profile_table(table, self.spec, roles)
+        found, rng = profile, suppression.generator(self.spec)
+        with self.stages.stage("suppress"):
+            decision = suppression.decide(self.spec, profile, rng)
+            self._require(decision)
+            table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
         rows = encode_rows(table, self.spec, roles, profile)
         task = self._task(profile)
         self._require_feasible(profile, task.criteria)
@@ -71,11 +77,34 @@ class _Anonymization:
         with self.stages.stage("publish"):
             self._write_tables(groups, task, metrics)
         with self.stages.stage("verify"):
-            manifest = self._manifest(profile, metrics)
-            rows_of_verdict = judge_release(self.spark, self.staging.release, manifest)
-        verdict = Verdict(tuple(rows_of_verdict))
+            manifest = self._manifest(profile, metrics, decision)
+            judged = judge_release(self.spark, self.staging.release, manifest)
+        seeded = self.spec.suppression.unsafe_fixed_seed is not None
+        reason = "the suppression used a fixed seed: not for publication" if seeded else None
+        verdict = Verdict((*decision.rows, *judged), not seeded, reason)
         summary = self._summary(profile, roles, metrics, histogram)
+        summary["suppression"] = suppression.facts(found, decision)
         return self.staging.finish(verdict, summary, manifest)
+
+    def _require(self, decision: suppression.Decision) -> None:
+        """Stop before anything is written if the data is too skewed, or the cure costs too much."""
+        if decision.ok:
+            return
+        failing = next(row for row in decision.rows if not row.ok)
+        if decision.within_budget:
+            reason = (
+                "the data is not l-eligible: a sensitive value is too frequent (see the private verdict); "
+                "set `suppression.method: r`, or a smaller `suppression.l`"
+            )
+            error: PpdpError = InfeasibleError(reason)
+        else:
+            reason = (
+                f"suppression would remove {failing.value:.2%} of the rows, more than "
+                f"`suppression.budget` ({failing.threshold:.2%})"
+            )
+            error = BudgetError(reason)
+        self.staging.fail(Verdict(decision.rows, False, reason), self._facts())
+        raise error
 
     def _task(self, profile: Profile) -> FragmentTask:
         counts = profile.sensitive.counts if profile.sensitive is not None else ()
@@ -120,7 +149,9 @@ class _Anonymization:
             _write(publish.bucketized_rows(numbered, task, names), data / "qi")
             _write(publish.sensitive_counts(numbered, task, order), data / "sensitive")
 
-    def _manifest(self, profile: Profile, metrics: Mapping[str, Any]) -> dict[str, Any]:
+    def _manifest(
+        self, profile: Profile, metrics: Mapping[str, Any], decision: suppression.Decision
+    ) -> dict[str, Any]:
         """The public manifest: a function of the spec and of the published content."""
         sensitive = self.spec.columns.sensitive
         form = self.spec.output.form
@@ -131,7 +162,8 @@ class _Anonymization:
             "version": package_version(),
             "dataset": self.spec.dataset,
             "form": form,
-            "privacy": self.spec.to_dict()["privacy"],
+            "privacy": public_privacy(self.spec),
+            "suppression": suppression.public_facts(decision),
             "rows": {"input": profile.rows, "published": metrics["people"]},
             "groups": metrics["groups"],
             "columns": {
@@ -183,7 +215,8 @@ class _Anonymization:
                 "rows": people,
                 "groups": groups,
                 "suppressed": {
-                    "nulls": profile.rows - profile.kept,
+                    "nulls": profile.rows - profile.took_part,
+                    "frequent": profile.took_part - profile.kept,
                     "total": suppressed,
                     "rate": suppressed / profile.rows,
                 },

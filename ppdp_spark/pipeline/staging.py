@@ -84,6 +84,14 @@ class Staging:
         paths = self._write_private(verdict, summary)
         return Run(verdict, summary, {"release": str(self.output / RELEASE), **paths})
 
+    def keep(self, name: str, verdict: Verdict, summary: Mapping[str, Any]) -> Run:
+        """Move a scratch table to the owner's private folder, with its verdict."""
+        private = (self.output / PRIVATE).create(private=True)
+        (private / name).delete()
+        (self.scratch / name).move(private / name)
+        paths = self._write_private(verdict, summary)
+        return Run(verdict, summary, {name: str(private / name), **paths})
+
     def fail(self, verdict: Verdict, summary: Mapping[str, Any]) -> None:
         """Write the verdict of a run that publishes nothing."""
         self._write_private(verdict, summary)

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.criteria.conservation import Conservation
+from ppdp_spark.core.criteria.eligibility import Eligibility
 from ppdp_spark.errors import DataError
 from ppdp_spark.guarantees import criteria_of
 from ppdp_spark.pipeline.session import session_of
@@ -44,11 +45,10 @@ def judge_release(spark: SparkSession, release: Folder, manifest: Mapping[str, A
     case = manifest["sensitive"]["case"] if manifest["sensitive"] else "svpi"
     labels = ["null" if text is None else text for text in texts]
     criteria = criteria_of(privacy, labels=labels, counts=counts, case=case)
-    return judge(
-        groups,
-        [*criteria, Conservation(manifest["rows"]["published"], manifest["groups"])],
-        max(1, len(texts)),
-    )
+    conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
+    suppressed = manifest.get("suppression")
+    eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
+    return judge(groups, [*criteria, *eligible, conserved], max(1, len(texts)))
 
 
 def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:

@@ -29,7 +29,7 @@ class Knowledge:
     """A row of the verdict read back: the sensitive value, the point (ℓ, k, m) and its confidence c."""
 
     value: str
-    l: int  # noqa: E741
+    l: int
     k: int
     m: int
     c: float
@@ -44,13 +44,13 @@ def knowledge(row: Row) -> Knowledge | None:
     found, c = _LEVEL.fullmatch(str(row.get("level", ""))), as_number(row.get("threshold"))
     if found is None or c is None:
         return None
-    l, k, m = map(int, found.groups()[1:])  # noqa: E741
+    l, k, m = map(int, found.groups()[1:])
     return Knowledge(found.group(1), l, k, m, float(c))
 
 
 def known(point: Knowledge, setting: Setting) -> str:
     """What somebody with knowledge (ℓ, k, m) knows, as the end of `by knowing …`; `it` is the value."""
-    l, k, m = point.l, point.k, point.m  # noqa: E741
+    l, k, m = point.l, point.k, point.m
     single = setting.case == "svpi"
     parts = []
     if k and single:

@@ -20,7 +20,7 @@ from ppdp_spark.report.markup import (
     text,
     words,
 )
-from ppdp_spark.report.numbers import apart, as_number, listing, mapping, room
+from ppdp_spark.report.numbers import apart, as_number, listing, mapping, percent, room
 from ppdp_spark.report.sentences import demanded
 from ppdp_spark.report.surfaces import controls
 from ppdp_spark.report.witness import fact, fact_list, flat, witness_markup
@@ -92,7 +92,12 @@ def _criterion(row: Row) -> list[Cell]:
 
 def _measured(verdict: Mapping[str, Any]) -> str:
     rows = [row for row in map(mapping, listing(verdict, "criteria")) if row.get("status") == "measured"]
-    columns = [Column("Criterion"), Column("What"), Column("Found", "number"), Column("Groups", "number")]
+    columns = [
+        Column("Criterion", "name text"),
+        Column("What", "name text"),
+        Column("Found", "number"),
+        Column("Groups", "number"),
+    ]
     cells = [
         [
             words(row.get("criterion")),
@@ -170,13 +175,12 @@ def _suppression(suppression: Mapping[str, Any]) -> list[str]:
         Column("Outline before, bar after", "chart"),
     ]
     audit = mapping(suppression, "audit")
-    named = [
-        (key, suppression.get(key))
-        for key in ("method", "l", "suppressed", "rate")
-        if suppression.get(key) is not None
-    ]
+    named = [("Method", "method"), ("l", "l"), ("Rows suppressed", "suppressed")]
+    told = [(term, data(suppression[key])) for term, key in named if suppression.get(key) is not None]
+    if suppression.get("rate") is not None:
+        told.append(("Suppression rate", data(suppression["rate"], percent(suppression["rate"]))))
     return [
-        facts((text(key), data(value)) for key, value in named),
+        facts(told),
         paragraph(text(audit["sentence"])) if audit.get("sentence") else "",
         table("Occurrences of sensitive values by rank, before and after suppression", columns, cells),
         fact_list("Attack audit", [fact(place, x) for place, x in flat(audit) if place != "sentence"]),

@@ -57,11 +57,13 @@ class Profile:
 
     where
         rows         rows of the input
-        kept         rows that take part; the rest have nulls and the spec suppresses those
+        took_part    rows that take part; the rest have nulls and the spec suppresses those
+        kept         rows that are left after suppression of frequent values, too
         fingerprint  order-independent hash of the content of all declared columns
     """
 
     rows: int
+    took_part: int
     kept: int
     fingerprint: str
     attributes: tuple[Attribute, ...]
@@ -123,7 +125,7 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
     if spec.columns.sensitive is not None:
         sensitive = _sensitive_domain(rows, spec, roles)
     fingerprint = f"{int(found['rows'])}-{int(found['content'] or 0) & (2**64 - 1):016x}"
-    return Profile(int(found["rows"]), kept, fingerprint, attributes, sensitive, nulls)
+    return Profile(int(found["rows"]), kept, kept, fingerprint, attributes, sensitive, nulls)
 
 
 def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column) -> dict[str, Any]:
@@ -228,11 +230,7 @@ def _attribute(
     text_type = data_type.simpleString()
     if declared.hierarchy is not None:
         hierarchy = Hierarchy.read(declared.hierarchy)
-        missing = hierarchy.missing(categories[name])
-        if missing:
-            shown = ", ".join(repr(value) for value in sorted(missing)[:10])
-            more = f" and {len(missing) - 10} more" if len(missing) > 10 else ""
-            raise DataError(f"hierarchy of `{name}` does not cover: {shown}{more}; add a row for each")
+        hierarchy.require_cover(categories[name], name)
         return Categorical(name, tuple(hierarchy.leaves), text_type, declared.weight, hierarchy)
     numeric = isinstance(data_type, T.NumericType)
     ordered = sorted(categories[name], key=(lambda text: (float(text), text)) if numeric else None)

@@ -38,7 +38,7 @@ class LDiversity(SpecModel):
     """ℓ-diversity: `distinct` and `recursive` take a whole ℓ, `entropy` any number above 1."""
 
     kind: Literal["distinct", "entropy", "recursive"] = Field(examples=["recursive"])
-    l: EntropyOrCount = Field(examples=[6])  # noqa: E741
+    l: EntropyOrCount = Field(examples=[6])
     c: Positive | None = Field(
         default=None, description="The constant of recursive (c, ℓ)-diversity, and of it only."
     )
@@ -104,7 +104,7 @@ class AlphaK(SpecModel):
 class SkylinePoint(SpecModel):
     """Knowledge (ℓ, k, m) against which the breach probability must stay below c [Skyline, Def 4]."""
 
-    l: KnownValues = Field(examples=[3])  # noqa: E741
+    l: KnownValues = Field(examples=[3])
     k: Known = Field(examples=[20])
     m: Known = Field(examples=[2])
     c: Share = Field(examples=[0.5])

@@ -47,7 +47,7 @@ class Suppression(SpecModel):
     hidden: ClassVar[frozenset[str]] = frozenset({"unsafe_fixed_seed"})
 
     method: Literal["r", "safe-d", "unsafe-d", "none"] = "none"
-    l: Annotated[int, Field(strict=True, ge=1, le=LARGEST_L)] | None = Field(  # noqa: E741
+    l: Annotated[int, Field(strict=True, ge=1, le=LARGEST_L)] | None = Field(
         default=None,
         description="No value may have more than one l-th of the rows; needed unless the method is none.",
     )

@@ -28,7 +28,7 @@ def violating(draw):
     small = draw(st.lists(st.integers(1, 12), min_size=1, max_size=7))
     big = draw(st.integers(1, 40))
     counts = draw(st.permutations([big, *small]))
-    l = draw(st.integers(2, len(counts)))  # noqa: E741
+    l = draw(st.integers(2, len(counts)))
     assume(not is_eligible(counts, l))
     return counts, l
 
@@ -52,7 +52,7 @@ def after_step1(counts, level):
     return state
 
 
-def levels(counts, l):  # noqa: E741
+def levels(counts, l):
     ordered = [*sorted(counts, reverse=True), 0]
     return range(ordered[l], ordered[0] + 1)
 
@@ -60,7 +60,7 @@ def levels(counts, l):  # noqa: E741
 @SETTINGS
 @given(violating(), st.data())
 def test_candidacy_is_monotone_and_eligibility_is_over_level_starts(case, data):
-    counts, l = case  # noqa: E741
+    counts, l = case
     total = sum(counts)
     level = data.draw(st.sampled_from(levels(counts, l)))
     states = list(d_path(after_step1(counts, level)))
@@ -73,7 +73,7 @@ def test_candidacy_is_monotone_and_eligibility_is_over_level_starts(case, data):
 @SETTINGS
 @given(violating())
 def test_unsafe_d_is_the_first_state_with_both_and_never_above_safe_d(case):
-    counts, l = case  # noqa: E741
+    counts, l = case
     total = sum(counts)
     both = [s for s, _ in d_path(counts) if is_p_eligible(s, l) and has_l_candidacy(s, total, l)]
     unsafe = unsafe_d(counts, l)
@@ -84,7 +84,7 @@ def test_unsafe_d_is_the_first_state_with_both_and_never_above_safe_d(case):
 @SETTINGS
 @given(violating(), st.integers(0, 2**32))
 def test_r_suppression_keeps_its_promises(case, seed):
-    counts, l = case  # noqa: E741
+    counts, l = case
     result = r_suppress(counts, l, random.Random(seed))
     assert is_p_eligible(result.kept, l)
     assert has_l_candidacy(result.kept, sum(counts), l)
@@ -99,7 +99,7 @@ def test_r_suppression_keeps_its_promises(case, seed):
 @given(violating())
 def test_suppression_never_grows_with_the_level(case):
     """On this the error bound of `expected_suppression` rests; also: levels above Unsafe D's end in it."""
-    counts, l = case  # noqa: E741
+    counts, l = case
     ordered = [*sorted(counts, reverse=True), 0]
     unsafe = unsafe_d(counts, l)
     suppressed = []
@@ -117,7 +117,7 @@ def test_suppression_never_grows_with_the_level(case):
 @SETTINGS
 @given(violating(), st.integers(1, 8))
 def test_expectation_and_distribution_agree(case, nodes):
-    counts, l = case  # noqa: E741
+    counts, l = case
     outcomes = outcome_distribution(counts, l)
     assert sum(outcomes.values()) == 1
     mean = sum(p * (sum(counts) - sum(kept)) for kept, p in outcomes.items())

@@ -25,7 +25,7 @@ def compositions(total, parts):
             yield (head, *tail)
 
 
-def literal(counts, l, level):  # noqa: E741
+def literal(counts, l, level):
     rank = sorted(range(len(counts)), key=lambda v: (-counts[v], v))
     kept, total = list(counts), sum(counts)
     kept[rank[0]] = level
@@ -37,7 +37,7 @@ def literal(counts, l, level):  # noqa: E741
 
 
 @cache
-def joint(total, values, l):  # noqa: E741
+def joint(total, values, l):
     """Pr(T_P, S_1) up to a constant, under the uniform prior: {T_P: {S_1: mass}}."""
     mass = defaultdict(lambda: defaultdict(Fraction))
     for counts in compositions(total, values):
@@ -53,11 +53,22 @@ def joint(total, values, l):  # noqa: E741
     return mass
 
 
-SMALL = [(14, 4, 3), (12, 4, 2), (13, 4, 4), (15, 6, 2), (11, 5, 4), (20, 3, 2), (20, 3, 3), (14, 6, 3)]
+SMALL = [
+    (14, 4, 3),
+    (12, 4, 2),
+    (13, 4, 4),
+    (15, 6, 2),
+    (11, 5, 4),
+    (20, 3, 2),
+    (20, 3, 3),
+    (14, 6, 3),
+    (10, 6, 4),
+    (11, 7, 4),
+]
 
 
 @pytest.mark.parametrize(("total", "values", "l"), [*SMALL, (18, 5, 3)])
-def test_exact_posterior_and_candidates_of_every_release(total, values, l):  # noqa: E741
+def test_exact_posterior_and_candidates_of_every_release(total, values, l):
     releases = joint(total, values, l)
     assert releases
     for published, mass in releases.items():
@@ -87,7 +98,7 @@ def test_values_absent_from_the_base_table_change_nothing():
 def random_release(rng, largest):
     while True:
         m = rng.randint(3, 7)
-        l = rng.randint(2, m - 1)  # noqa: E741
+        l = rng.randint(2, m - 1)
         counts = [rng.randint(1, rng.choice([5, 12, 20])) for _ in range(m)]
         counts[rng.randrange(m)] += largest
         if max(counts) * l > sum(counts):
@@ -99,7 +110,7 @@ def test_monte_carlo_interval_covers_the_exact_value():
     rng = random.Random(5)
     covered = total = 0
     while total < 60:
-        release, l = random_release(rng, 20)  # noqa: E741
+        release, l = random_release(rng, 20)
         exact = posterior(release.kept, release.total, l)
         if exact.method != "exact":
             continue
@@ -115,7 +126,7 @@ def test_monte_carlo_interval_covers_the_exact_value():
 
 
 def test_monte_carlo_estimates_converge_and_are_seeded():
-    published, total, l = (9, 9, 5, 3, 2), 60, 3  # noqa: E741
+    published, total, l = (9, 9, 5, 3, 2), 60, 3
     exact = posterior(published, total, l)
     first = posterior(published, total, l, exact_limit=0, samples=200_000, seed=1)
     assert exact.method == "exact"

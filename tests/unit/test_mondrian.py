@@ -12,7 +12,9 @@ from ppdp_spark.core.mondrian import Axis, Partition, Sensitive, partition
 
 
 def groups_of(result: Partition) -> list[list[int]]:
-    return [sorted(result.order[a:b].tolist()) for a, b in zip(result.starts[:-1], result.starts[1:], strict=True)]
+    return [
+        sorted(result.order[a:b].tolist()) for a, b in zip(result.starts[:-1], result.starts[1:], strict=True)
+    ]
 
 
 def axes_for(cards: list[int]) -> list[Axis]:
@@ -111,7 +113,9 @@ def test_no_people():
 
 
 def test_identical_people_stay_together():
-    result = partition(np.ones((50, 3), np.int32), Sensitive.single(np.zeros(50), 1), axes_for([5] * 3), [KAnonymity(2)])
+    result = partition(
+        np.ones((50, 3), np.int32), Sensitive.single(np.zeros(50), 1), axes_for([5] * 3), [KAnonymity(2)]
+    )
     assert len(groups_of(result)) == 1
 
 

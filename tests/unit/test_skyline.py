@@ -306,35 +306,31 @@ def test_the_witness_of_a_single_group():
     assert json.dumps(row.to_dict())
 
 
-def test_the_witness_over_two_groups_with_the_known_people_beside_the_family():
-    """Group 7 is best for the target (its two values are excluded), group 3 for the family."""
-    groups, ids = release([2, 500, 20], [10, 6, 4]), np.array([7, 3])
-    check = criterion("svpi", (1, 1, 3), c=0.5)
-    statistic = check.summarise(groups, ids)
-    row = check.decide(statistic)[0]
-    t7, v3 = (522 - 2 - 500) / 2, (9 * 8 * 7) / (19 * 18 * 17)
-    t3 = (20 - 10 - 6) / 10
-    assert statistic.ids[0].tolist() == [3, 3, 3, 3, 3]
-    assert t3 < t7
-    apart = check.summarise(release([60, 500, 20], [10, 6, 4]), ids)
-    assert apart.minima[0, 4] == pytest.approx(v3)
-    assert row.witness["product"] == "SS1"
-
-
 @pytest.mark.parametrize(
-    ("amounts", "product", "known_people"),
-    [((1, 8, 2), "SS2·SS5", 9), ((1, 1, 6), "SS3·SS4", 4)],
+    ("amounts", "product", "known_people", "place", "family"),
+    [
+        ((1, 1, 6), "SS2·SS5", 9, [10, 70, 10, 1], [4, 6, 5, 6]),
+        ((1, 1, 6), "SS3·SS4", 4, [1, 42, 0, 2], [6, 10, 9, 11]),
+        ((1, 8, 2), "SS3·SS4", 4, [2, 70, 5, 4], [10, 9, 11, 10]),
+    ],
 )
-def test_the_witness_names_the_product_and_where_the_people_are(amounts, product, known_people):
-    target_group, family_group = [10, 80, 12], [9, 4, 4, 4]
-    groups = release([*target_group, 0], family_group)
-    check = criterion("svpi", amounts, c=0.999)
-    row = check.decide(check.summarise(groups, np.array([4, 9])))[0]
+def test_the_witness_names_the_product_and_where_the_people_are(
+    amounts, product, known_people, place, family
+):
+    """Group 4 is best for the target, most of whose people have one value; group 9 for the family."""
+    check = criterion("svpi", amounts, c=0.9)
+    row = check.decide(check.summarise(release(place, family), np.array([4, 9])))[0]
     _, k, m = amounts
     assert row.witness["product"] == product
     assert (row.witness["group"], row.witness["excluded_values"]) == (4, [1])
+    assert (row.witness["group_people"], row.witness["group_occurrences"]) == (sum(place), place[0])
     assert row.witness["known_people"] == {"group": known_people, "people": k}
     assert row.witness["family"] == {"group": 9, "people": m}
+    left, right = (0, k) if known_people == 9 else (k, 0)
+    exact = Fraction(sum(place) - place[0] - place[1] - left, place[0])
+    for i in range(m):
+        exact *= Fraction(sum(family) - family[0] - right - i, sum(family) - right - i)
+    assert row.value == pytest.approx(float(1 / (1 + exact)), rel=1e-13)
 
 
 def test_ties_go_to_the_smallest_id():
@@ -506,7 +502,9 @@ def test_unsafe_floors_and_tables_are_refused():
         LocalThreshold("svpi", target, np.array([[2.0, 2.0, 2.0, 0.5, 0.49]]))
     with pytest.raises(SpecError, match="shape"):
         LocalThreshold("svpi", target, np.ones(5))
-    with pytest.raises(InfeasibleError, match=r"σ = HIV, .*\(0, 2, 2\): breach probability 0.8.* below 0.5"):
+    with pytest.raises(
+        InfeasibleError, match=r"σ = HIV, .*\(0, 2, 2\): breach probability 0.753886 must be below 0.5"
+    ):
         balanced_floors("svpi", target, release([50, 60]))
     with pytest.raises(SpecError, match="one group"):
         balanced_floors("svpi", target, release([5, 60], [5, 60]))

@@ -29,7 +29,7 @@ class DistinctDiversity(LocalCriterion):
     Closed under union: a union holds the values of both.
     """
 
-    l: int  # noqa: E741
+    l: int
 
     name: ClassVar[str] = "distinct_l_diversity"
     higher_is_safer: ClassVar[bool] = True
@@ -66,7 +66,7 @@ class EntropyDiversity(LocalCriterion):
     Closed under union: entropy is concave.
     """
 
-    l: Number  # noqa: E741
+    l: Number
 
     name: ClassVar[str] = "entropy_l_diversity"
     higher_is_safer: ClassVar[bool] = True
@@ -139,7 +139,7 @@ class RecursiveDiversity(LocalCriterion):
     """
 
     c: Number
-    l: int  # noqa: E741
+    l: int
 
     name: ClassVar[str] = "recursive_l_diversity"
     higher_is_safer: ClassVar[bool] = False

@@ -2,11 +2,11 @@
 
 where
     points     knowledge points, targets, and skylines per sensitive value
-    formulas   T, V and their product, one group at a time, for the three cases
-    kernels    loops over many groups and targets
+    kernels    T, V and their product for the three cases, and loops over many groups and targets
     decision   from the five minima to a breach probability and a verdict
     criterion  the check of a whole release
     local      criteria that each group meets by itself, for the partitioner
+    signatures what the explorer in `core.knowledge` needs of a release
 """
 
 from ppdp_spark.core.skyline.criterion import SkylineCriterion, SkylineStatistic
@@ -17,7 +17,7 @@ from ppdp_spark.core.skyline.decision import (
     required_ratio,
     safe,
 )
-from ppdp_spark.core.skyline.formulas import family_factor, target_ratio
+from ppdp_spark.core.skyline.kernels import family_factor, target_ratio
 from ppdp_spark.core.skyline.local import LocalSkyline, LocalThreshold, balanced_floors, slack_floors
 from ppdp_spark.core.skyline.points import Case, Point, Skyline, Target
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numba import njit
 
 from ppdp_spark.core.groups import GroupSummaries, IntArray
-from ppdp_spark.core.skyline.kernels import inconsistent_groups
+from ppdp_spark.core.skyline.kernels import MVPI_SET, SVPI
 from ppdp_spark.core.skyline.points import CASES, Target
 from ppdp_spark.errors import DataError
 
@@ -18,6 +19,29 @@ _EXPECTED = {
     "mvpi-set": "no value can occur more often in a group than it has people",
     "mvpi-multiset": "counts must not be negative, and a group with values must have people",
 }
+
+
+@njit(cache=True, error_model="numpy")
+def _consistent(case: int, people: int, row: IntArray) -> bool:
+    """Whether the counts of a group can belong to so many people in this case."""
+    total = 0
+    for count in row:
+        if count < 0 or (case == MVPI_SET and count > people):
+            return False
+        total += count
+    if case == SVPI:
+        return total == people
+    return people > 0 or total == 0
+
+
+@njit(cache=True, error_model="numpy")
+def _inconsistent(case: int, sizes: IntArray, counts: IntArray) -> int:
+    """How many groups have counts that cannot be in this case."""
+    bad = 0
+    for g in range(len(sizes)):
+        if not _consistent(case, sizes[g], counts[g]):
+            bad += 1
+    return bad
 
 
 def point_rows(targets: Sequence[Target], values: int) -> IntArray:
@@ -38,7 +62,7 @@ def batches(groups: GroupSummaries, case: int) -> Iterator[tuple[int, IntArray, 
     for start in range(0, len(groups), step):
         sizes = np.ascontiguousarray(groups.sizes[start : start + step], dtype=np.int64)
         counts = np.ascontiguousarray(groups.counts[start : start + step], dtype=np.int64)
-        bad = inconsistent_groups(case, sizes, counts)
+        bad = _inconsistent(case, sizes, counts)
         if bad:
             name = CASES[case]
             raise DataError(f"{bad} groups have counts that cannot be in case {name}: {_EXPECTED[name]}")

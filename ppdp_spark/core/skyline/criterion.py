@@ -154,12 +154,16 @@ class SkylineCriterion(Criterion[SkylineStatistic]):
             return out
         counts = groups.counts[distinct].astype(np.int64)
         order = np.argsort(-counts, axis=1, kind="stable")[:, : listed + 1]
-        for t, j in zip(*np.nonzero(rows >= 0), strict=True):
-            row = np.searchsorted(distinct, rows[t, j])
-            target, ranked = self.targets[t], order[row]
-            chosen = ranked[(ranked != target.value) & (counts[row, ranked] > 0)]
-            chosen = chosen[: min(listed, target.point.l)]
-            out[t, j, : len(chosen)] = chosen
+        occurring = np.take_along_axis(counts, order, axis=1) > 0
+        t, j = np.nonzero(rows >= 0)
+        row = np.searchsorted(distinct, rows[t, j])
+        codes, lengths = np.array([(x.value, x.point.l) for x in self.targets]).T
+        wanted = occurring[row] & (order[row] != codes[t][:, None])
+        first = np.argsort(~wanted, axis=1, kind="stable")[:, :listed]
+        ranked = np.where(wanted, order[row], -1)
+        chosen = np.take_along_axis(ranked, first, axis=1)
+        chosen[np.arange(chosen.shape[1]) >= lengths[t][:, None]] = -1
+        out[t, j, : chosen.shape[1]] = chosen
         return out
 
     def _witness(self, statistic: SkylineStatistic, t: int, products: FloatArray) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ppdp_spark.core.groups import BoolArray, FloatArray
-from ppdp_spark.core.skyline.formulas import SMALLEST
+from ppdp_spark.core.skyline.kernels import SMALLEST
 from ppdp_spark.core.skyline.points import Point, Target
 
 PRODUCTS = ("SS1", "SS2·SS5", "SS3·SS4")

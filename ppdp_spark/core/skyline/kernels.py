@@ -1,9 +1,15 @@
-"""The five statistics of many groups and targets at once.
+"""All compiled arithmetic of the skyline: T and V of one group [Skyline, Sec 6.1], and loops over many.
 
-Each group is sorted once, as far as the longest ℓ asks; all targets share it. The loops are compiled,
-so they take their arrays by position.
+A formula returns 0.0 exactly when it is zero: a positive value too small for a float is raised to the
+smallest normal float. So "is it zero" stays an exact question however long the products are. Groups
+without σ are neutral (T infinite, V one) and never get as far as the formulas.
+
+Each group is sorted once, as far as the longest ℓ asks; all targets share it. Compiled functions take
+their arrays by position. They stand in one file because the compiler's cache on disk notices changes
+in the file of the calling function only: a formula elsewhere could be edited and not be used.
 
 where
+    case           0 one value a person, 1 a set, 2 a multiset
     sizes, counts  people, and occurrences of each value, as in `GroupSummaries`; int64
     points         one row (value, ℓ, k, m, number of this (ℓ, k, m)) a target, ℓ at most the
                    number of other values
@@ -11,18 +17,17 @@ where
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
 from ppdp_spark.core.groups import FloatArray, IntArray
-from ppdp_spark.core.skyline.formulas import (
-    MVPI_SET,
-    SVPI,
-    exclusion,
-    family_factor,
-    positive,
-    target_ratio,
-)
+
+SVPI, MVPI_SET, MVPI_MULTISET = 0, 1, 2
+
+SMALLEST = 2.2250738585072014e-308
+"""The smallest normal float."""
 
 INSERTION_LIMIT = 48
 """Up to this many leading counts are kept by insertion, beyond it the group is sorted."""
@@ -31,6 +36,85 @@ REMEMBERED = 64
 """Statistics of a group are remembered for values that occur less often than this."""
 
 LARGEST_BELOW_ONE = 1.0 - 2.0**-53
+
+
+@njit(cache=True, error_model="numpy")
+def positive(value: float) -> float:
+    """A positive quantity, kept from rounding to zero."""
+    return max(value, SMALLEST)
+
+
+@njit(cache=True, error_model="numpy")
+def _log_share(part: int, whole: int) -> float:
+    """log(part / whole) for 0 < part <= whole, with an error of one rounding or so at both ends."""
+    if 2 * part < whole:
+        return math.log(part / whole)
+    return math.log1p((part - whole) / whole)
+
+
+@njit(cache=True, error_model="numpy")
+def exclusion(case: int, people: int, others: list[int], length: int) -> float:
+    """What knowing ℓ values of the target takes away: the sum #s₍₁..ℓ₎ (SVPI) or a factor (MVPI).
+
+    `others[:length]` are the counts of the ℓ most frequent values other than σ.
+    """
+    total = 0.0
+    factor = 1.0
+    for i in range(length):
+        if others[i] <= 0:
+            break
+        total += others[i]
+        if case == MVPI_SET:
+            if others[i] >= people:
+                return 0.0
+            factor = positive(factor * ((people - others[i]) / people))
+    if case == MVPI_MULTISET and total > 0:
+        return 0.0 if people <= 1 else positive(math.exp(total * _log_share(people - 1, people)))
+    return total if case == SVPI else factor
+
+
+@njit(cache=True, error_model="numpy")
+def target_ratio(case: int, people: int, occurrences: int, k: int, excluded: float) -> float:
+    """T(g, ℓ, k) of a group with σ; `excluded` is the `exclusion` of the same ℓ.
+
+    SVPI (n − #σ − #s₍₁..ℓ₎ − k)/#σ; set (n − #σ − k)/#σ · factor;
+    multiset q/(1−q) · factor with q = ((n−k−1)/(n−k))^#σ.
+    """
+    if case == SVPI:
+        left = people - occurrences - k - excluded
+        return left / occurrences if left > 0 else 0.0
+    if excluded <= 0:
+        return 0.0
+    if case == MVPI_SET:
+        free = people - occurrences - k
+        return positive(free / occurrences * excluded) if free > 0 else 0.0
+    free = people - k
+    if free <= 1:
+        return 0.0
+    exponent = occurrences * _log_share(free - 1, free)
+    return positive(math.exp(exponent) / -math.expm1(exponent) * excluded)
+
+
+@njit(cache=True, error_model="numpy")
+def family_factor(case: int, people: int, occurrences: int, m: int, k: int) -> float:
+    """V(g, m, k) of a group with σ.
+
+    SVPI and set: ∏_{i<m} (n−#σ−k−i)/(n−k−i), which is symmetric in m and #σ (both count the ways
+    to keep #σ occurrences off m people), so the shorter of the two products is taken.
+    Multiset: ((n−k−m)/(n−k))^#σ.
+    """
+    if m == 0:
+        return 1.0
+    free = people - k
+    if case == MVPI_MULTISET:
+        return positive(math.exp(occurrences * _log_share(free - m, free))) if free > m else 0.0
+    if free - occurrences - m + 1 <= 0:
+        return 0.0
+    taken = max(m, occurrences)
+    product = 1.0
+    for i in range(min(m, occurrences)):
+        product *= (free - taken - i) / (free - i)
+    return positive(product)
 
 
 @njit(cache=True, error_model="numpy")
@@ -125,29 +209,6 @@ def _slot(
     return slot
 
 
-@njit(cache=True, error_model="numpy")
-def _consistent(case: int, people: int, row: IntArray) -> bool:
-    """Whether the counts of a group can belong to so many people in this case."""
-    total = 0
-    for count in row:
-        if count < 0 or (case == MVPI_SET and count > people):
-            return False
-        total += count
-    if case == SVPI:
-        return total == people
-    return people > 0 or total == 0
-
-
-@njit(cache=True, error_model="numpy")
-def inconsistent_groups(case: int, sizes: IntArray, counts: IntArray) -> int:
-    """How many groups have counts that cannot be in this case."""
-    bad = 0
-    for g in range(len(sizes)):
-        if not _consistent(case, sizes[g], counts[g]):
-            bad += 1
-    return bad
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_statistics(case: int, sizes: IntArray, counts: IntArray, points: IntArray, out: FloatArray) -> None:
     """Write the five statistics of every group and target into `out` (groups, targets, 5).
@@ -222,18 +283,72 @@ def lower_reach(
                 out[g] = min(out[g], reach)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def raise_breach(
-    case: int, sizes: IntArray, counts: IntArray, points: IntArray, confidences: FloatArray, out: FloatArray
+@njit(cache=True, error_model="numpy")
+def exclusions(case: int, people: IntArray, others: IntArray, length: int) -> FloatArray:
+    """What the ℓ = `length` most frequent other values exclude in each group."""
+    out = np.empty(len(people))
+    for i in range(len(people)):
+        out[i] = exclusion(case, people[i], others[i], length)
+    return out
+
+
+@njit(cache=True, error_model="numpy")
+def _is_safe(
+    case: int,
+    people: IntArray,
+    occurrences: IntArray,
+    excluded: FloatArray,
+    k: int,
+    m: int,
+    least: float,
+) -> bool:
+    """Whether NR reaches `least` (positive), stopping at the first group that alone is too low."""
+    ss2, ss3, ss4, ss5 = np.inf, np.inf, 1.0, 1.0
+    for i in range(len(people)):
+        five = five_statistics(case, people[i], occurrences[i], excluded[i], k, m)
+        ss2, ss3 = min(ss2, five[1]), min(ss3, five[2])
+        ss4, ss5 = min(ss4, five[3]), min(ss5, five[4])
+        if five[0] < least or ss3 <= 0.0 or ss5 <= 0.0:
+            return False
+    return max(ss2 * ss5, SMALLEST) >= least and max(ss3 * ss4, SMALLEST) >= least
+
+
+@njit(cache=True, error_model="numpy")
+def fill_largest_k(
+    case: int,
+    people: IntArray,
+    occurrences: IntArray,
+    excluded: FloatArray,
+    least: FloatArray,
+    upper: IntArray,
+    out: IntArray,
 ) -> None:
-    """Raise `out` (groups,) to the largest BP / c over targets, taking every m as zero."""
-    leading, others, memory, filled = _workspace(points)
-    for g in range(len(sizes)):
-        _fill_leading(counts[g], leading)
-        for t in range(len(points)):
-            occurrences = counts[g, points[t, 0]]
-            if occurrences <= 0:
-                continue
-            slot = _slot(case, g, sizes[g], occurrences, points, t, leading, others, memory, filled)
-            ratio = memory[points[t, 4], slot, 2]
-            out[g] = max(out[g], 1.0 / (1.0 + ratio) / confidences[t])
+    """For each m, the largest k <= upper[m] that is safe, −1 if none; `upper[m]` >= −1.
+
+    Safety falls in k and in m, so each m starts from the k of the one before and bisects.
+    """
+    bound = np.int64(2**62)
+    for m in range(len(out)):
+        bound = min(bound, upper[m])
+        low, high = np.int64(-1), bound
+        while low < high:
+            middle = (low + high + 1) // 2
+            if _is_safe(case, people, occurrences, excluded, middle, m, least[m]):
+                low = middle
+            else:
+                high = middle - 1
+        out[m] = low
+        bound = low
+
+
+@njit(cache=True, error_model="numpy")
+def statistics_at(
+    case: int, people: IntArray, occurrences: IntArray, excluded: FloatArray, k: int, m: int
+) -> FloatArray:
+    """The five statistics of every signature, shape (signatures, 5)."""
+    out = np.empty((len(people), 5))
+    for i in range(len(people)):
+        five = five_statistics(case, people[i], occurrences[i], excluded[i], k, m)
+        for j in range(5):
+            out[i, j] = five[j]
+    return out

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.groups import BoolArray, FloatArray, GroupSummaries
-from ppdp_spark.core.skyline.batches import batches, point_rows
+from ppdp_spark.core.skyline.batches import CELLS_AT_ONCE, batches, point_rows
 from ppdp_spark.core.skyline.criterion import SkylineCriterion
 from ppdp_spark.core.skyline.decision import (
     breach_probability,
@@ -21,8 +21,7 @@ from ppdp_spark.core.skyline.decision import (
     required_ratio,
     safe_targets,
 )
-from ppdp_spark.core.skyline.formulas import SMALLEST
-from ppdp_spark.core.skyline.kernels import lower_reach, raise_breach
+from ppdp_spark.core.skyline.kernels import SMALLEST, lower_reach
 from ppdp_spark.core.skyline.points import Case, Point, Target, case_code
 from ppdp_spark.errors import InfeasibleError, SpecError
 
@@ -77,12 +76,16 @@ class LocalSkyline(LocalCriterion):
         return 1.0
 
     def achieved(self, groups: GroupSummaries) -> FloatArray:
-        out = np.zeros(len(groups))
-        points, code = point_rows(self.targets, groups.counts.shape[1]), case_code(self.case)
+        worst = np.zeros(len(groups))
+        if not self.targets:
+            return worst
+        step, whole = max(1, CELLS_AT_ONCE // len(self.targets)), SkylineCriterion(self.case, self.targets)
         confidences = np.array([t.point.c for t in self.targets], dtype=float)
-        for start, sizes, counts in batches(groups, code):
-            raise_breach(code, sizes, counts, points, confidences, out[start : start + len(sizes)])
-        return out
+        for start in range(0, len(groups), step):
+            part = slice(start, start + step)
+            ratios = negated_ratio(whole.statistics(groups.rows(part)))
+            worst[part] = (breach_probability(ratios) / confidences).max(axis=1)
+        return worst
 
     def allowed(self, groups: GroupSummaries) -> BoolArray:
         ratio = least_safe_ratios(self.targets)

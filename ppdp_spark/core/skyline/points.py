@@ -33,7 +33,7 @@ class Point:
         c  confidence that the adversary must not reach, in (0, 1]
     """
 
-    l: int  # noqa: E741
+    l: int
     k: int
     m: int
     c: float

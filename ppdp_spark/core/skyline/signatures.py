@@ -9,8 +9,9 @@ import numpy as np
 
 from ppdp_spark.core.groups import GroupSummaries, IntArray
 from ppdp_spark.core.skyline.batches import batches
+from ppdp_spark.core.skyline.kernels import exclusions
 from ppdp_spark.core.skyline.points import Case, case_code
-from ppdp_spark.core.skyline.staircase import exclusions, staircase
+from ppdp_spark.core.skyline.staircase import staircase
 from ppdp_spark.errors import DataError, SpecError
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)

@@ -6,16 +6,7 @@ import numpy as np
 from numba import njit
 
 from ppdp_spark.core.groups import BoolArray, FloatArray, IntArray
-from ppdp_spark.core.skyline.formulas import SVPI, exclusion
-
-
-@njit(cache=True, error_model="numpy")
-def exclusions(case: int, people: IntArray, others: IntArray, length: int) -> FloatArray:
-    """What the ℓ = `length` most frequent other values exclude in each group."""
-    out = np.empty(len(people))
-    for i in range(len(people)):
-        out[i] = exclusion(case, people[i], others[i], length)
-    return out
+from ppdp_spark.core.skyline.kernels import SVPI
 
 
 @njit(cache=True, error_model="numpy")

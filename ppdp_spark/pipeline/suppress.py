@@ -1,0 +1,48 @@
+"""`suppress`: restore eligibility of skewed data, alone; what is kept stays in the house."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+
+from ppdp_spark.errors import BudgetError
+from ppdp_spark.pipeline import suppression
+from ppdp_spark.pipeline.session import session_of
+from ppdp_spark.pipeline.staging import Staging
+from ppdp_spark.results import Run, Stages, Verdict
+from ppdp_spark.spark.profile import profile_table
+from ppdp_spark.spark.tables import assign_roles, read_table
+from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.summary import run_facts
+
+KEPT = "kept"
+
+
+def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
+    """Write the rows that may take part in a release to `private/kept`, with the verdict and the audit.
+
+    They are raw microdata and not for publication, whatever the verdict says.
+    """
+    spec.require_for("suppress")
+    stages = Stages()
+    with Staging.open(spec) as staging:
+        with stages.stage("read"):
+            table = read_table(session_of(table, spark), spec.input) if table is None else table
+            roles = assign_roles(table, spec.columns)
+            profile = profile_table(table, spec, roles)
+        rng = suppression.generator(spec)
+        decision = suppression.decide(spec, profile, rng)
+        reason = "raw microdata: for the owner only"
+        verdict = Verdict(decision.rows, False, reason)
+        summary = {
+            **run_facts("suppress", spec.dataset, stages, staging.run_id),
+            "spec": spec.to_dict(),
+            "warnings": list(spec.warnings),
+            "suppression": suppression.facts(profile, decision),
+        }
+        if not decision.within_budget:
+            staging.fail(verdict, summary)
+            raise BudgetError("suppression would exceed `suppression.budget`: nothing was written")
+        with stages.stage("suppress"):
+            kept, _ = suppression.apply(table, spec, roles, profile, decision=decision, rng=rng)
+            kept.write.parquet(str(staging.scratch / KEPT))
+        return staging.keep(KEPT, verdict, summary)

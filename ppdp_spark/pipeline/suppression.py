@@ -1,0 +1,153 @@
+"""The suppression stage: decide on counts, audit what an adversary infers, then take the rows away."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame
+
+from ppdp_spark.core import suppression as core
+from ppdp_spark.core.attack import AttackAudit, posterior
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.profile import Profile, sensitive_value, take_part
+from ppdp_spark.spark.suppress import Loss, suppress_rows
+from ppdp_spark.spark.tables import Roles
+from ppdp_spark.spec import ReleaseSpec
+
+RANKS = 1_000
+"""Ranks whose counts the private summary lists."""
+
+_DECIDE: dict[str, Callable[[np.ndarray, int, random.Random], core.Suppression]] = {
+    "r": lambda counts, l, rng: core.r_suppress(counts, l, rng),
+    "safe-d": lambda counts, l, rng: core.safe_d(counts, l),
+    "unsafe-d": lambda counts, l, rng: core.unsafe_d(counts, l),
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How many rows of each value go, and what an adversary can make of it.
+
+    where
+        rows        verdict rows: eligibility before, the budget
+        suppression None where nothing was asked or nothing may be suppressed
+        audit       what the published counts tell about the most frequent value
+    """
+
+    rows: tuple[VerdictRow, ...] = ()
+    suppression: core.Suppression | None = None
+    audit: AttackAudit | None = None
+
+    @property
+    def within_budget(self) -> bool:
+        return all(row.ok for row in self.rows if row.criterion == "suppression_budget")
+
+    @property
+    def ok(self) -> bool:
+        return all(row.ok for row in self.rows)
+
+
+def generator(spec: ReleaseSpec) -> random.Random:
+    """The operating system's randomness; a fixed seed only where the spec insists."""
+    seed = spec.suppression.unsafe_fixed_seed
+    return core.secret_rng() if seed is None else random.Random(seed)
+
+
+def decide(spec: ReleaseSpec, profile: Profile, rng: random.Random) -> Decision:
+    """Decide once on the counts of values. Nothing is ever redrawn: that would change the odds."""
+    wanted = spec.suppression
+    if wanted.l is None or profile.sensitive is None:
+        return Decision()
+    counts = np.array(profile.sensitive.counts, np.int64)
+    if wanted.method == "none":
+        return Decision(tuple(_eligibility_rows(counts, wanted.l)))
+    suppression = _DECIDE[wanted.method](counts, wanted.l, rng)
+    budget = VerdictRow(
+        "suppression_budget",
+        f"method {wanted.method}, l = {wanted.l}",
+        suppression.rate,
+        wanted.budget,
+        "<=",
+        0,
+        int(suppression.rate > wanted.budget),
+        "fail" if suppression.rate > wanted.budget else "pass",
+    )
+    audit = posterior(suppression.kept, suppression.total, wanted.l) if wanted.method == "r" else None
+    return Decision((budget,), suppression, audit)
+
+
+def _eligibility_rows(counts: np.ndarray, l: int) -> list[VerdictRow]:
+    """One row if every value is rare enough; otherwise one for each value that is not, by rank."""
+    total = int(counts.sum())
+    broken = core.violations(counts, l)
+    if not broken:
+        share = int(counts.max(initial=0)) / max(1, total)
+        return [VerdictRow("l_eligibility", f"l = {l}", share, 1 / l, "<=", 0, 0, "pass")]
+    return [
+        VerdictRow(
+            "l_eligibility",
+            f"l = {l}, value of rank {found.rank}",
+            found.count / total,
+            1 / l,
+            "<=",
+            0,
+            1,
+            "fail",
+            {"rank": found.rank, "rows": found.count, "rows above |T|/l": found.excess},
+        )
+        for found in broken
+    ]
+
+
+def apply(
+    table: DataFrame,
+    spec: ReleaseSpec,
+    roles: Roles,
+    profile: Profile,
+    decision: Decision,
+    rng: random.Random,
+) -> tuple[DataFrame, Profile]:
+    """The table without the rows that go, and its profile. Columns without a role are left behind."""
+    suppression, domain = decision.suppression, profile.sensitive
+    if suppression is None or domain is None or not suppression.suppressed:
+        return table, profile
+    table = declared_columns(table.where(take_part(table, spec, roles)), spec)
+    losses = [
+        Loss(text, before, int(gone))
+        for text, before, gone in zip(domain.values, domain.counts, suppression.removed, strict=True)
+    ]
+    kept = suppress_rows(table, sensitive_value(spec, table), losses, rng)
+    counts = tuple(int(number) for number in suppression.kept)
+    return kept, replace(profile, kept=suppression.published, sensitive=replace(domain, counts=counts))
+
+
+def facts(profile: Profile, decision: Decision) -> dict[str, Any] | None:
+    """For the private summary: counts by rank before and after, the rate, the audit in words."""
+    suppression = decision.suppression
+    if suppression is None or profile.sensitive is None:
+        return None
+    return {
+        **suppression.to_dict(),
+        "before": sorted(profile.sensitive.counts, reverse=True)[:RANKS],
+        "after": sorted((int(n) for n in suppression.kept), reverse=True)[:RANKS],
+        "audit": None if decision.audit is None else decision.audit.to_dict(),
+    }
+
+
+def public_facts(decision: Decision) -> dict[str, Any] | None:
+    """What the adversary of the paper is assumed to know: the method, l, and |T|."""
+    found = decision.suppression
+    return None if found is None else {"method": found.method, "l": found.l, "total": found.total}
+
+
+def declared_columns(table: DataFrame, spec: ReleaseSpec) -> DataFrame:
+    """The columns that suppression tells rows apart by: those with a role."""
+    columns = spec.columns
+    names = [*columns.identifiers, *columns.quasi_identifiers, *columns.publish_as_is]
+    names += [columns.sensitive.column] if columns.sensitive is not None else []
+    return table.select(*(C.quoted(name) for name in names))

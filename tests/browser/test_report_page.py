@@ -1,0 +1,241 @@
+"""The report in a real browser: no request, no error, controls that work; fails where Chromium is missing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import report_examples as examples
+from playwright.sync_api import Browser, ConsoleMessage
+from playwright.sync_api import Page as Tab
+from playwright.sync_api import sync_playwright
+
+from ppdp_spark.report import render
+
+pytestmark = pytest.mark.browser
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DRAWN = "() => { const plot = document.getElementById('knowledge-plot'); return plot.data && plot._fullLayout.scene; }"
+SURFACE = "() => JSON.stringify(document.getElementById('knowledge-plot').data[0].z)"
+
+
+@dataclass
+class Opened:
+    """A page in the browser, with all that it asked for and complained of."""
+
+    tab: Tab
+    address: str
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    assert path, "chromium is missing: run `sh scripts/chromium`"
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    contexts = []
+
+    def open_page(summary: dict[str, Any], verdict: dict[str, Any], **options: Any) -> Opened:
+        file = tmp_path / "report.html"
+        file.write_text(render(summary, verdict), encoding="utf-8")
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        page = Opened(context.new_page(), file.as_uri())
+        page.tab.on("request", lambda request: page.requests.append(request.url))
+        page.tab.on("console", page.hear)
+        page.tab.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.tab.goto(page.address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def passing(opened: Open) -> Opened:
+    return opened(examples.passing_summary(), examples.passing_verdict())
+
+
+def draw(page: Opened) -> None:
+    page.tab.locator("#knowledge-plot").scroll_into_view_if_needed()
+    page.tab.wait_for_function(DRAWN, timeout=60_000)
+
+
+def column(page: Opened, table: str, place: int) -> list[str]:
+    return page.tab.locator(f"{table} tbody tr > :nth-child({place})").all_inner_texts()
+
+
+def test_no_request_no_error_and_no_script_from_names(passing: Opened) -> None:
+    draw(passing)
+    for fold in passing.tab.locator("details").all():
+        fold.evaluate("fold => { fold.open = true; }")
+    assert passing.requests == [passing.address]
+    assert passing.complaints == []
+    assert passing.tab.title() == "hospital-stays: PASS"
+    assert passing.tab.locator("img").count() == 0
+    assert examples.HOSTILE in passing.tab.locator("#criteria").inner_text()
+
+
+def test_a_script_that_is_not_the_pages_own_is_refused(passing: Opened) -> None:
+    passing.tab.evaluate(
+        "() => { const s = document.createElement('script'); s.textContent = 'window.owned = 1';"
+        " document.body.append(s); }"
+    )
+    assert passing.tab.evaluate("() => window.owned") is None
+    assert any("Content Security Policy" in complaint for complaint in passing.complaints)
+
+
+def test_the_verdict_is_in_words(passing: Opened, opened: Open) -> None:
+    assert "PASS" in passing.tab.locator("#verdict").inner_text()
+    failed = opened(examples.failing_summary(), examples.failing_verdict())
+    assert "FAIL" in failed.tab.locator("#verdict").inner_text()
+    assert "PASS" not in failed.tab.locator("body").inner_text()
+    assert failed.complaints == [] and failed.requests == [failed.address]
+
+
+def test_tables_sort_by_mouse_and_keyboard(passing: Opened) -> None:
+    table, ncp = "#criteria table", [0.1234567, 0.4567891, 0.0]
+    heading = passing.tab.locator(f"{table} thead th").nth(2)
+    heading.get_by_role("button").click()
+    found = [float(x) for x in column(passing, table, 3)]
+    assert found == sorted(found) and len(found) == 13
+    assert heading.get_attribute("aria-sort") == "ascending"
+    heading.get_by_role("button").focus()
+    passing.tab.keyboard.press("Enter")
+    assert [float(x) for x in column(passing, table, 3)] == sorted(found, reverse=True)
+    assert heading.get_attribute("aria-sort") == "descending"
+    passing.tab.locator(f"{table} thead th").nth(0).get_by_role("button").press("Space")
+    names = column(passing, table, 1)
+    assert names == sorted(names) and heading.get_attribute("aria-sort") is None
+    passing.tab.get_by_role("button", name="NCP").click()
+    shown = [float(x) for x in column(passing, "#utility table.sortable", 2)]
+    assert shown == [round(x, 4) for x in sorted(ncp)]
+
+
+def test_numbers_sort_as_numbers_and_infinity_last(opened: Open) -> None:
+    verdict = examples.passing_verdict()
+    values = [9.0, 1000.0, 11.0, "inf", 2.0]
+    verdict["criteria"] = [examples.row("k_anonymity", "k = 2", value, 2.0, ">=") for value in values]
+    page = opened(examples.failing_summary(), verdict)
+    page.tab.locator("#criteria thead th").nth(2).get_by_role("button").click()
+    assert column(page, "#criteria table", 3) == ["2", "9", "11", "1,000", "∞"]
+
+
+def test_controls_change_plot_table_and_sentence(passing: Opened) -> None:
+    draw(passing)
+    tab, entries = passing.tab, examples.knowledge()
+    surfaces = {(entry["value"], entry["c"]): entry["surface"] for entry in entries}
+
+    def check(value: str, c: float) -> None:
+        expected = [[None if k < 0 else k for k in line] for line in surfaces[value, c]]
+        assert tab.evaluate("() => document.getElementById('knowledge-plot').data[0].z") == expected
+        cells = tab.locator("#knowledge-tables table").first.locator("tbody tr").first.locator("td")
+        first = [text.split()[0] for text in cells.all_inner_texts()]
+        assert first == [str(k) for k in expected[0]]
+        assert value in tab.locator("#knowledge-sentence").inner_text()
+
+    check("Flu", 0.5)
+    tab.select_option("#knowledge-confidence", label="75 %")
+    check("Flu", 0.75)
+    tab.select_option("#knowledge-value", label="HIV")
+    check("HIV", 0.75)
+    tab.select_option("#knowledge-confidence", label="30 %")
+    check("HIV", 0.3)
+    assert "★ demanded 12" in tab.locator("td.demanded").inner_text()
+    assert passing.complaints == []
+
+
+def test_hostile_value_can_be_chosen(passing: Opened) -> None:
+    draw(passing)
+    before = passing.tab.evaluate(SURFACE)
+    passing.tab.select_option("#knowledge-value", index=3)
+    assert passing.tab.evaluate(SURFACE) != before
+    captions = passing.tab.locator("#knowledge-tables caption").all_inner_texts()
+    assert all(examples.HOSTILE in caption for caption in captions)
+    assert passing.complaints == [] and passing.tab.title() == "hospital-stays: PASS"
+
+
+def test_the_page_opens_at_once_and_the_library_waits(passing: Opened) -> None:
+    timing = "() => performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+    assert passing.tab.evaluate(timing) < 2000
+    assert passing.tab.evaluate("() => typeof window.Plotly") == "undefined"
+    draw(passing)
+    assert passing.tab.evaluate("() => typeof window.Plotly") == "object"
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_sticks_out_of_the_window(opened: Open, width: int) -> None:
+    size = {"width": width, "height": 800}
+    page = opened(examples.passing_summary(), examples.passing_verdict(), viewport=size)
+    assert page.tab.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+def test_dark_and_light_have_enough_contrast(opened: Open) -> None:
+    colours = {}
+    for scheme in ("light", "dark"):
+        page = opened(examples.failing_summary(), examples.failing_verdict(), color_scheme=scheme)
+        ink = "e => { const s = getComputedStyle(e); return [s.color, s.backgroundColor]; }"
+        paper = page.tab.locator("body").evaluate(ink)[1]
+        colours[scheme] = paper
+        for place in ("body", ".verdict.fail strong", "li.pass > .status", "caption", "dt"):
+            assert contrast(page.tab.locator(place).first.evaluate(ink)[0], paper) >= 4.5, (scheme, place)
+    assert colours["light"] != colours["dark"]
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast ratio of two `rgb(…)` colours (WCAG 2)."""
+    bright, dim = sorted((luminance(first), luminance(second)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_print_opens_what_is_folded(passing: Opened) -> None:
+    closed = "() => document.querySelectorAll('details:not([open])').length"
+    before = passing.tab.evaluate(closed)
+    assert before > 0
+    passing.tab.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    assert passing.tab.evaluate(closed) == 0
+    passing.tab.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    assert passing.tab.evaluate(closed) == before
+    assert passing.tab.pdf().startswith(b"%PDF")
+
+
+def test_without_javascript_everything_but_the_plot_is_there(opened: Open) -> None:
+    page = opened(examples.passing_summary(), examples.passing_verdict(), java_script_enabled=False)
+    text = page.tab.locator("body").inner_text()
+    assert "PASS" in text and "This part needs JavaScript" in text and "Group sizes" in text
+    assert page.tab.locator("th button").count() == 0
