@@ -7,7 +7,8 @@ from typing import Any
 
 from ppdp_spark.core import criteria as K
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured
-from ppdp_spark.spec import Privacy, ReleaseSpec
+from ppdp_spark.core.skyline import LocalSkyline, Point, Skyline, SkylineCriterion, Target
+from ppdp_spark.spec import Privacy, ReleaseSpec, SkylinePoint
 
 
 def local_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[LocalCriterion, ...]:
@@ -42,11 +43,49 @@ _DIVERSITY: dict[str, Callable[[Any], LocalCriterion]] = {
 }
 
 
+def skyline_targets(privacy: Privacy, labels: Sequence[str]) -> tuple[Target, ...]:
+    """Every sensitive value under each point of its own skyline, or of the default one."""
+    if privacy.skyline is None:
+        return ()
+    codes = {label: code for code, label in enumerate(labels)}
+    named = {
+        codes[label]: _points(points) for label, points in privacy.skyline.values.items() if label in codes
+    }
+    return Skyline(_points(privacy.skyline.default), named).targets(labels)
+
+
+def absent_values(privacy: Privacy, labels: Sequence[str]) -> tuple[str, ...]:
+    """Values that have a skyline of their own but do not occur: usually a misspelling."""
+    named = privacy.skyline.values if privacy.skyline is not None else {}
+    return tuple(value for value in named if value not in set(labels))
+
+
+def _points(points: Sequence[SkylinePoint]) -> tuple[Point, ...]:
+    return tuple(Point(p.l, p.k, p.m, p.c) for p in points)
+
+
 def criteria_of(
     privacy: Privacy, *, labels: Sequence[str], counts: Sequence[int], case: str
 ) -> tuple[Criterion[Any], ...]:
     """Every criterion of a spec, over sensitive values coded in the order of `labels`."""
-    return tuple(local_criteria(privacy, counts))
+    targets = skyline_targets(privacy, labels)
+    skyline = [SkylineCriterion(case, targets)] if targets else []  # type: ignore[arg-type]
+    return (*local_criteria(privacy, counts), *skyline)
+
+
+def separable_criteria(
+    privacy: Privacy, *, labels: Sequence[str], counts: Sequence[int], case: str
+) -> tuple[LocalCriterion, ...]:
+    """Criteria that each group meets by itself: skyline points with m = 0 are among them."""
+    targets = tuple(target for target in skyline_targets(privacy, labels) if target.point.m == 0)
+    skyline = [LocalSkyline(case, targets)] if targets else []  # type: ignore[arg-type]
+    return (*local_criteria(privacy, counts), *skyline)
+
+
+def coupled_skyline(privacy: Privacy, *, labels: Sequence[str], case: str) -> SkylineCriterion | None:
+    """Skyline points with m > 0: they couple the groups of a release."""
+    targets = tuple(target for target in skyline_targets(privacy, labels) if target.point.m > 0)
+    return SkylineCriterion(case, targets) if targets else None  # type: ignore[arg-type]
 
 
 def public_privacy(spec: ReleaseSpec) -> dict[str, Any]:

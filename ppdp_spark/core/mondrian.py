@@ -147,15 +147,25 @@ class Rows:
 
 
 def partition(
-    codes: IntArray, sensitive: Sensitive, axes: Sequence[Axis], criteria: Sequence[LocalCriterion]
+    codes: IntArray,
+    sensitive: Sensitive,
+    axes: Sequence[Axis],
+    criteria: Sequence[LocalCriterion],
+    *,
+    bounds: IntArray | None = None,
 ) -> Partition:
-    """Cut the table until no group has a median cut that every criterion allows on both sides."""
+    """Cut the table until no group has a median cut that every criterion allows on both sides.
+
+    `bounds` are the borders of the groups to begin with, 0 and the number of people included; one
+    group if not given.
+    """
     rows = Rows(codes, sensitive)
     people = len(codes)
     finished: list[_Level] = []
     history: list[Cuts] = []
     order = np.empty(people, np.int32)
-    starts, ends = np.zeros(1, np.int64), np.full(1, people, np.int64)
+    whole = np.array([0, people]) if bounds is None else bounds
+    starts, ends = whole[:-1].astype(np.int64), whole[1:].astype(np.int64)
     while starts.size and people:
         level = _Level(starts, ends, *segments.group_ranges(rows.table, starts, ends, rows.attributes))
         attribute, cut, left_sizes = _choose_cuts(rows, level, axes, criteria)
@@ -165,6 +175,33 @@ def partition(
         history.append(_cuts(level.rows(~leaf), attribute[~leaf], cut[~leaf], left_sizes[~leaf]))
         starts, ends = _divide(rows, history[-1])
     return _assemble(order, finished, history, rows.attributes)
+
+
+def undivided(codes: IntArray, bounds: IntArray) -> Partition:
+    """The groups with the given borders as they are."""
+    table, starts = np.ascontiguousarray(codes, np.int32), bounds.astype(np.int64)
+    lowest, highest = segments.group_ranges(table, starts[:-1], starts[1:], table.shape[1])
+    none = np.empty(0, np.int64)
+    order = np.arange(len(codes), dtype=np.int32)
+    return Partition(order, starts, lowest, highest, Cuts(none, none, none, none, none))
+
+
+def cuttable(
+    codes: IntArray,
+    sensitive: Sensitive,
+    axes: Sequence[Axis],
+    criteria: Sequence[LocalCriterion],
+    *,
+    bounds: IntArray,
+) -> tuple[IntArray, tuple[GroupSummaries, GroupSummaries]]:
+    """Groups that still have an allowed cut, and the two sides of the first such cut of each."""
+    rows = Rows(codes, sensitive)
+    starts, ends = bounds[:-1].astype(np.int64), bounds[1:].astype(np.int64)
+    level = _Level(starts, ends, *segments.group_ranges(rows.table, starts, ends, rows.attributes))
+    attribute, cut, left_sizes = _choose_cuts(rows, level, axes, criteria)
+    found = np.flatnonzero(attribute >= 0)
+    left, right = rows.sides(level.rows(found), attribute[found], cut[found], left_sizes[found])
+    return found, (left, right)
 
 
 def _choose_cuts(

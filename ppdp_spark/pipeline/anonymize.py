@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.core.attributes import Ordered
-from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
-from ppdp_spark.core.groups import GroupSummaries
+from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, InternalError, PpdpError
-from ppdp_spark.guarantees import local_criteria, public_privacy
+from ppdp_spark.guarantees import public_privacy
 from ppdp_spark.pipeline import suppression
+from ppdp_spark.pipeline.grouping import Grouping
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import Staging
 from ppdp_spark.pipeline.verify import judge_release
@@ -22,15 +21,15 @@ from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark import publish
 from ppdp_spark.spark.encode import encode_rows
-from ppdp_spark.spark.fragments import Leaf, confirmed_tree, count_fragments, propose_tree
+from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.metrics import group_metrics, size_histogram
-from ppdp_spark.spark.partition import FragmentTask, partition_rows
 from ppdp_spark.spark.profile import Profile, profile_table
 from ppdp_spark.spark.tables import Roles, assign_roles, read_table
 from ppdp_spark.spec import ReleaseSpec
 from ppdp_spark.storage import DATA, Folder, table_digests, tidy_table
 from ppdp_spark.summary import package_version, run_facts
 
+LISTED_FAILURES = 5
 LISTED_VALUES = 1_000
 """Sensitive values whose counts the private summary lists, the most frequent first."""
 
@@ -67,15 +66,18 @@ class _Anonymization:
             self._require(decision)
             table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
         rows = encode_rows(table, self.spec, roles, profile)
-        task = self._task(profile)
-        self._require_feasible(profile, task.criteria)
-        groups = self._partition(rows, task, profile)
+        bucketized = self.spec.output.form == "bucketized"
+        kept = len(self.spec.columns.publish_as_is)
+        layout = Layout(profile.attributes, profile.sensitive, bucketized, kept)
+        grouping = Grouping.of(self.spec.privacy, profile, layout)
+        self._require_feasible(grouping.feasibility())
+        groups = grouping.partition(rows, self.staging.scratch, self.stages)
         with self.stages.stage("measure"):
-            metrics = group_metrics(groups, task.attributes)
+            metrics = group_metrics(groups, layout.attributes)
             histogram = size_histogram(groups)
         _require_conserved(metrics["people"], profile.kept)
         with self.stages.stage("publish"):
-            self._write_tables(groups, task, metrics)
+            self._write_tables(groups, layout, metrics)
         with self.stages.stage("verify"):
             manifest = self._manifest(profile, metrics, decision)
             judged = judge_release(self.spark, self.staging.release, manifest)
@@ -106,48 +108,25 @@ class _Anonymization:
         self.staging.fail(Verdict(decision.rows, False, reason), self._facts())
         raise error
 
-    def _task(self, profile: Profile) -> FragmentTask:
-        counts = profile.sensitive.counts if profile.sensitive is not None else ()
-        return FragmentTask(
-            attributes=profile.attributes,
-            domain=profile.sensitive,
-            criteria=local_criteria(self.spec.privacy, counts),
-            codes_kept=self.spec.output.form == "bucketized",
-            kept=len(self.spec.columns.publish_as_is),
-        )
-
-    def _require_feasible(self, profile: Profile, criteria: tuple[LocalCriterion, ...]) -> None:
+    def _require_feasible(self, rows: list[VerdictRow]) -> None:
         """The undivided table is the safest release there is: if it fails, every release fails."""
-        counts = profile.sensitive.counts if profile.sensitive is not None else (profile.kept,)
-        whole = GroupSummaries(np.array([profile.kept]), np.array([counts], np.int64))
-        rows = [row for c in criteria for row in c.decide(c.summarise(whole, np.array([1])))]
         failing = [row for row in rows if not row.ok]
         if failing:
-            reasons = "; ".join(_shortfall(row) for row in failing)
-            reason = f"no release can satisfy the spec: the whole table as one group has {reasons}"
+            reasons = "; ".join(_shortfall(row) for row in failing[:LISTED_FAILURES])
+            more = f" (and {len(failing) - LISTED_FAILURES} more)" if len(failing) > LISTED_FAILURES else ""
+            reason = f"no release can satisfy the spec: the whole table as one group has {reasons}{more}"
             self.staging.fail(Verdict(tuple(rows), False, reason), self._facts())
             raise InfeasibleError(reason)
 
-    def _partition(self, rows: DataFrame, task: FragmentTask, profile: Profile) -> DataFrame:
-        with self.stages.stage("fragment"):
-            tree = propose_tree(rows, task.attributes, profile.kept)
-            if not isinstance(tree, Leaf):
-                counts = count_fragments(rows, tree, task.attributes, task.domain)
-                tree = confirmed_tree(tree, counts, task.criteria)
-        with self.stages.stage("partition"):
-            target = self.staging.scratch / "groups"
-            partition_rows(rows, tree, task).write.parquet(str(target))
-        return self.spark.read.parquet(str(target))
-
-    def _write_tables(self, groups: DataFrame, task: FragmentTask, metrics: Mapping[str, Any]) -> None:
-        order = publish.order_groups(groups, task.attributes, metrics["distinct"])
-        numbered = publish.number_groups(groups, order, task.people_columns())
+    def _write_tables(self, groups: DataFrame, layout: Layout, metrics: Mapping[str, Any]) -> None:
+        order = publish.order_groups(groups, layout.attributes, metrics["distinct"])
+        numbered = publish.number_groups(groups, order, layout.published_names)
         names, data = self.spec.columns.publish_as_is, self.staging.release / DATA
         if self.spec.output.form == "generalized":
-            _write(publish.generalized_rows(numbered, task, names), data)
+            _write(publish.generalized_rows(numbered, layout, names), data)
         else:
-            _write(publish.bucketized_rows(numbered, task, names), data / "qi")
-            _write(publish.sensitive_counts(numbered, task, order), data / "sensitive")
+            _write(publish.bucketized_rows(numbered, layout, names), data / "qi")
+            _write(publish.sensitive_counts(numbered, layout, order), data / "sensitive")
 
     def _manifest(
         self, profile: Profile, metrics: Mapping[str, Any], decision: suppression.Decision

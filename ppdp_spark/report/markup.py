@@ -22,7 +22,8 @@ def data(value: Any, shown: str | None = None, *, derived: bool = False) -> str:
         return text("—" if value is None else value)
     exact, short = escape(str(value)), escape(shown if shown is not None else number(value))
     kind = ' class="derived"' if derived else ""
-    return f'<data value="{exact}" title="{exact}"{kind}>{short}</data>'
+    hint = "" if exact == short else f' title="{exact}"'
+    return f'<data value="{exact}"{hint}{kind}>{short}</data>'
 
 
 def paragraph(content: str, kind: str = "") -> str:

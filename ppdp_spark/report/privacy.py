@@ -25,7 +25,7 @@ from ppdp_spark.report.sentences import demanded
 from ppdp_spark.report.surfaces import controls
 from ppdp_spark.report.witness import fact, fact_list, flat, witness_markup
 
-MOST_ROWS = 500
+MOST_ROWS = 200
 MOST_BARS = 60
 _RELATIONS = {">=": "≥", "<=": "≤"}
 _CRITERIA = [
@@ -153,7 +153,11 @@ def _values(sensitive: Mapping[str, Any]) -> str:
         for v in values[:MOST_ROWS]
     ]
     columns = [Column("Value"), Column("Occurrences", "number"), Column("Against the most frequent", "chart")]
-    return table("How often each sensitive value occurs", columns, cells, sortable=True)
+    return table(f"How often each sensitive value occurs{_cut(values)}", columns, cells, sortable=True)
+
+
+def _cut(entries: Sequence[Any]) -> str:
+    return f" (the first {MOST_ROWS:,} of {len(entries):,})" if len(entries) > MOST_ROWS else ""
 
 
 def _suppression(suppression: Mapping[str, Any]) -> list[str]:
@@ -182,6 +186,10 @@ def _suppression(suppression: Mapping[str, Any]) -> list[str]:
     return [
         facts(told),
         paragraph(text(audit["sentence"])) if audit.get("sentence") else "",
-        table("Occurrences of sensitive values by rank, before and after suppression", columns, cells),
+        table(
+            f"Occurrences of sensitive values by rank, before and after suppression{_cut(before)}",
+            columns,
+            cells,
+        ),
         fact_list("Attack audit", [fact(place, x) for place, x in flat(audit) if place != "sentence"]),
     ]

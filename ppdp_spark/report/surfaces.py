@@ -16,7 +16,7 @@ from ppdp_spark.report.numbers import as_number, listing, mapping, number, perce
 from ppdp_spark.report.witness import flat, plain
 from ppdp_spark.report.wording import name, printable
 
-LARGEST_PAYLOAD = 700_000
+LARGEST_PAYLOAD = 500_000
 """Characters of surfaces in a page: with the plotting library it stays below 6 MB."""
 
 

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 FRAGMENT = "fragment"
 SENSITIVE = "sensitive"
+PATH = "path"
 PEOPLE = "people"
 SIZE = "size"
 PENALTY = "penalty"

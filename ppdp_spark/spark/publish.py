@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.encode import decode
-from ppdp_spark.spark.partition import FragmentTask
+from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.physical import from_physical, range_label
 
 FILE_ROWS = 500_000
@@ -99,18 +99,18 @@ def _file_of(value: Column, bounds: Sequence[Any], first: int = 0) -> Column:
     )
 
 
-def generalized_rows(groups: DataFrame, task: FragmentTask, names: Sequence[str]) -> DataFrame:
+def generalized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
     """The generalized form: one row a person, with its group's description of each quasi-identifier."""
     described: list[Column] = [F.col(C.GROUP_ID)]
-    for j, attribute in enumerate(task.attributes):
+    for j, attribute in enumerate(layout.attributes):
         described += generalized_columns(attribute, j)
-    people = task.people_columns()
+    people = layout.published_names
     rows = (
         groups.select(*described, _people(people, F.col(C.SIZE)))
         .select("*", F.inline(C.PEOPLE))
         .drop(C.PEOPLE)
     )
-    return _with_sensitive(rows.drop("position"), task, names)
+    return _with_sensitive(rows.drop("position"), layout, names)
 
 
 def generalized_columns(attribute: Attribute, position: int) -> list[Column]:
@@ -137,33 +137,33 @@ def _people(names: Sequence[str], size: Column) -> Column:
     return (zipped if len(names) == 1 else F.array_sort(zipped)).alias(C.PEOPLE)
 
 
-def _with_sensitive(rows: DataFrame, task: FragmentTask, names: Sequence[str]) -> DataFrame:
+def _with_sensitive(rows: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
     """Sensitive codes back to values of the column's own type, and the user's names for kept columns."""
     renamed = {C.kept(j): name for j, name in enumerate(names)}
-    if task.domain is not None:
-        rows = _decoded_sensitive(rows, C.SENSITIVE, task)
-        renamed[C.SENSITIVE] = task.domain.column
+    if layout.domain is not None:
+        rows = _decoded_sensitive(rows, C.SENSITIVE, layout)
+        renamed[C.SENSITIVE] = layout.domain.column
     return rows.select(*(C.column(c).alias(renamed.get(c, c)) for c in rows.columns))
 
 
-def _decoded_sensitive(rows: DataFrame, name: str, task: FragmentTask) -> DataFrame:
-    assert task.domain is not None
-    if task.domain.case != "svpi":
-        return rows.withColumn(name, F.col(name).cast(f"array<{task.domain.type}>"))
-    decoded = decode(rows, name, task.domain.values, first_code=0)
-    return decoded.withColumn(name, F.col(name).cast(task.domain.type))
+def _decoded_sensitive(rows: DataFrame, name: str, layout: Layout) -> DataFrame:
+    assert layout.domain is not None
+    if layout.domain.case != "svpi":
+        return rows.withColumn(name, F.col(name).cast(f"array<{layout.domain.type}>"))
+    decoded = decode(rows, name, layout.domain.values, first_code=0)
+    return decoded.withColumn(name, F.col(name).cast(layout.domain.type))
 
 
-def bucketized_rows(groups: DataFrame, task: FragmentTask, names: Sequence[str]) -> DataFrame:
+def bucketized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
     """The quasi-identifier table of the bucketized form: true values and the group number.
 
     People of a group are sorted by what this table shows of them, so that their order says nothing
     about sensitive values.
     """
-    people = [name for name in task.people_columns() if name != C.SENSITIVE]
+    people = [name for name in layout.published_names if name != C.SENSITIVE]
     rows = groups.select(C.GROUP_ID, _people(people, F.col(C.SIZE))).select(C.GROUP_ID, F.inline(C.PEOPLE))
     wanted = [F.col(C.GROUP_ID)]
-    for j, attribute in enumerate(task.attributes):
+    for j, attribute in enumerate(layout.attributes):
         if isinstance(attribute, Categorical):
             rows = decode(rows, C.code(j), attribute.values, first_code=1)
             value = F.col(C.code(j)).cast(attribute.type)
@@ -180,19 +180,19 @@ def _physical_value(code: Column, attribute: Ordered) -> Column:
     return F.when(code != 0, code.cast("bigint") + F.lit(int(attribute.low or 0) - 1))
 
 
-def sensitive_counts(groups: DataFrame, task: FragmentTask, order: Order) -> DataFrame:
+def sensitive_counts(groups: DataFrame, layout: Layout, order: Order) -> DataFrame:
     """The sensitive table of the bucketized form: occurrences of each value in each group."""
-    assert task.domain is not None
-    listed = F.col(C.SENSITIVE) if task.domain.case == "svpi" else F.flatten(C.SENSITIVE)
+    assert layout.domain is not None
+    listed = F.col(C.SENSITIVE) if layout.domain.case == "svpi" else F.flatten(C.SENSITIVE)
     values = groups.select(C.FRAGMENT, C.GROUP_ID, F.explode(listed).alias(C.VALUE))
     counted = values.groupBy(C.FRAGMENT, C.GROUP_ID, C.VALUE).agg(
         F.count(F.lit(1)).cast("int").alias(C.COUNT)
     )
     placed = counted.repartitionById(order.files, F.col(C.FRAGMENT)).sortWithinPartitions(C.GROUP_ID, C.VALUE)
-    if task.domain.case == "svpi":
-        placed = decode(placed, C.VALUE, task.domain.values, first_code=0)
-    typed = F.col(C.VALUE).cast(task.domain.type)
-    return placed.select(C.GROUP_ID, typed.alias(task.domain.column), C.COUNT)
+    if layout.domain.case == "svpi":
+        placed = decode(placed, C.VALUE, layout.domain.values, first_code=0)
+    typed = F.col(C.VALUE).cast(layout.domain.type)
+    return placed.select(C.GROUP_ID, typed.alias(layout.domain.column), C.COUNT)
 
 
 def published_names(attributes: Sequence[Attribute], form: str) -> list[str]:

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 import report_examples as examples
-from playwright.sync_api import Browser, ConsoleMessage
+from playwright.sync_api import Browser, ConsoleMessage, sync_playwright
 from playwright.sync_api import Page as Tab
-from playwright.sync_api import sync_playwright
 
 from ppdp_spark.report import render
 
@@ -28,7 +27,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-DRAWN = "() => { const plot = document.getElementById('knowledge-plot'); return plot.data && plot._fullLayout.scene; }"
+DRAWN = "() => Boolean(document.querySelector('#knowledge-plot canvas') && window.Plotly)"
 SURFACE = "() => JSON.stringify(document.getElementById('knowledge-plot').data[0].z)"
 
 

@@ -215,3 +215,22 @@ def test_errors():
         found("svpi", groups, value=0).merged(found("svpi", groups, value=1))
     with pytest.raises(DataError, match="3 ids for 6 groups"):
         signatures(groups, np.arange(3), 0, case="svpi", max_l=1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("case", CASES)
+def test_signatures_attain_every_minimum_of_the_release(case, seed):
+    """Few occurrences of σ and many sizes: for each #σ several groups matter, for other k and m."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 25, (400, 4))
+    counts[:, 0] = rng.integers(1, 3, 400)
+    sizes = counts.sum(axis=1) if case == "svpi" else counts.max(axis=1) + rng.integers(0, 40, 400)
+    groups = GroupSummaries(sizes, counts)
+    some = found(case, groups, max_l=3)
+    kept = groups.rows(some.ids - 100)
+    assert len(kept) < 100
+    amounts = product(range(4), (0, 1, 3, 8), (0, 1, 4, 9))
+    targets = tuple(Target(0, "σ", Point(*a, 0.5)) for a in amounts)
+    criterion = SkylineCriterion(case, targets)
+    expected = criterion.statistics(groups).min(axis=0)
+    assert np.array_equal(criterion.statistics(kept).min(axis=0), expected)

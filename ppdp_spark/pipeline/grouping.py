@@ -1,0 +1,98 @@
+"""From encoded rows to described groups: which criteria cut where, and in how many passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from pyspark.sql import DataFrame
+
+from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
+from ppdp_spark.core.groups import GroupSummaries
+from ppdp_spark.core.skyline import SkylineCriterion, balanced_floors
+from ppdp_spark.guarantees import coupled_skyline, criteria_of, separable_criteria
+from ppdp_spark.results import Stages
+from ppdp_spark.spark.coupled import Coupling
+from ppdp_spark.spark.fragments import Leaf, Tree, confirmed_tree, count_fragments, propose_tree
+from ppdp_spark.spark.layout import Layout
+from ppdp_spark.spark.partition import CutFragment, DescribeGroups, partition_rows
+from ppdp_spark.spark.profile import Profile
+from ppdp_spark.spec import Privacy
+from ppdp_spark.storage import Folder
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Partitions a table under the criteria of a spec.
+
+    where
+        criteria  criteria that each group meets by itself
+        coupled   skyline points that couple groups, if there are any
+    """
+
+    layout: Layout
+    privacy: Privacy
+    profile: Profile
+    criteria: tuple[LocalCriterion, ...]
+    coupled: SkylineCriterion | None
+
+    @classmethod
+    def of(cls, privacy: Privacy, profile: Profile, layout: Layout) -> Grouping:
+        labels, counts, case = _domain(profile)
+        criteria = separable_criteria(privacy, labels=labels, counts=counts, case=case)
+        return cls(layout, privacy, profile, criteria, coupled_skyline(privacy, labels=labels, case=case))
+
+    @property
+    def whole(self) -> GroupSummaries:
+        """The undivided table as one group."""
+        _, counts, _ = _domain(self.profile)
+        return GroupSummaries(np.array([self.profile.kept]), np.array([counts], np.int64))
+
+    def feasibility(self) -> list[VerdictRow]:
+        """The verdict on the undivided table: no release is safer, so where it fails all do."""
+        labels, counts, case = _domain(self.profile)
+        criteria = criteria_of(self.privacy, labels=labels, counts=counts, case=case)
+        return [row for c in criteria for row in c.decide(c.summarise(self.whole, np.array([1])))]
+
+    def partition(self, rows: DataFrame, scratch: Folder, stages: Stages) -> DataFrame:
+        """Described groups of the table."""
+        criteria, coupling = self.criteria, None
+        if self.coupled is not None:
+            coupling = Coupling(self.layout, self.criteria, self.coupled)
+            floors = balanced_floors(self.coupled.case, self.coupled.targets, self.whole)
+            criteria = coupling.floored(floors)
+        numbers = count(1)
+
+        def save(table: DataFrame) -> DataFrame:
+            folder = scratch / f"groups-{next(numbers)}"
+            table.write.parquet(str(folder))
+            return table.sparkSession.read.parquet(str(folder))
+
+        with stages.stage("fragment"):
+            tree = self._tree(rows, criteria)
+        with stages.stage("partition"):
+            groups = save(
+                partition_rows(rows, tree, CutFragment(self.layout, criteria, raw=coupling is not None))
+            )
+        if coupling is None:
+            return groups
+        with stages.stage("couple"):
+            settled = coupling.settle(groups, save)
+        with stages.stage("describe"):
+            schema = self.layout.described_schema(rows.schema)
+            return save(settled.mapInArrow(DescribeGroups(self.layout), schema))
+
+    def _tree(self, rows: DataFrame, criteria: tuple[LocalCriterion, ...]) -> Tree:
+        tree = propose_tree(rows, self.layout.attributes, self.profile.kept)
+        if isinstance(tree, Leaf):
+            return tree
+        counts = count_fragments(rows, tree, self.layout.attributes, self.layout.domain)
+        return confirmed_tree(tree, counts, criteria)
+
+
+def _domain(profile: Profile) -> tuple[tuple[str, ...], tuple[int, ...], str]:
+    domain = profile.sensitive
+    if domain is None:
+        return ("",), (profile.kept,), "svpi"
+    return domain.labels, domain.counts, domain.case

@@ -1,0 +1,139 @@
+"""How people travel between Spark and numpy: encoded rows in, groups with lists of people out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import types as T
+
+from ppdp_spark.core.attributes import Attribute, Column, Ordered, generalize
+from ppdp_spark.core.groups import IntArray
+from ppdp_spark.core.mondrian import Axis, Partition, Sensitive
+from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.profile import SensitiveDomain
+
+
+@dataclass(frozen=True)
+class People:
+    """People of one task as arrays: one column an attribute, sensitive values, and the raw lists."""
+
+    columns: tuple[Column, ...]
+    sensitive: Sensitive
+    arrays: Mapping[str, pa.Array]
+
+    @property
+    def codes(self) -> IntArray:
+        return np.stack([column.codes for column in self.columns], axis=1)
+
+    @property
+    def axes(self) -> list[Axis]:
+        return [column.axis() for column in self.columns]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of encoded rows and of the group tables made from them.
+
+    A *raw* group table has a path, a size and lists of everything known of its people. A *described*
+    one has bounds and labels instead of codes, unless `codes_published`.
+
+    where
+        codes_published  whether people keep their codes: the bucketized form publishes them
+        kept             number of columns published as they are
+    """
+
+    attributes: tuple[Attribute, ...]
+    domain: SensitiveDomain | None
+    codes_published: bool
+    kept: int
+
+    @property
+    def row_names(self) -> list[str]:
+        """Columns of encoded rows."""
+        return [C.code(j) for j in range(len(self.attributes))] + self._others
+
+    @property
+    def published_names(self) -> list[str]:
+        """Columns of which a described group table keeps a list a group."""
+        return self.row_names if self.codes_published else self._others
+
+    @property
+    def _others(self) -> list[str]:
+        sensitive = [C.SENSITIVE] if self.domain is not None else []
+        return sensitive + [C.kept(j) for j in range(self.kept)]
+
+    def people(self, arrays: Mapping[str, pa.Array], number: int) -> People:
+        columns = tuple(Column.read(a, arrays[C.code(j)]) for j, a in enumerate(self.attributes))
+        return People(columns, self.sensitive(arrays, number), arrays)
+
+    def sensitive(self, arrays: Mapping[str, pa.Array], number: int) -> Sensitive:
+        if self.domain is None:
+            return Sensitive.single(np.zeros(number, np.int32), 1)
+        column, width = arrays[C.SENSITIVE], len(self.domain.values)
+        if self.domain.case == "svpi":
+            return Sensitive.single(column.to_numpy(zero_copy_only=False), width)
+        offsets = column.offsets.to_numpy().astype(np.int64)
+        values = self.domain.codes(column.flatten()).to_numpy(zero_copy_only=False).astype(np.int32)
+        return Sensitive(width, values, offsets - offsets[0])
+
+    def raw(self, people: People, groups: Partition, paths: pa.Array) -> pa.RecordBatch:
+        """One row a group, with everything known of its people."""
+        sizes = pa.array(np.diff(groups.starts), pa.int32())
+        lists = _lists(people.arrays, self.row_names, groups.order, groups.starts)
+        return pa.RecordBatch.from_pydict({C.PATH: paths, C.SIZE: sizes, **lists})
+
+    def described(self, people: People, groups: Partition) -> pa.RecordBatch:
+        """One row a group: bounds and labels, penalties, and its people as lists."""
+        sizes = np.diff(groups.starts)
+        out: dict[str, pa.Array] = {C.SIZE: pa.array(sizes, pa.int32())}
+        penalties = np.empty((len(sizes), len(people.columns)), np.float64)
+        for j, column in enumerate(people.columns):
+            description = generalize(column, groups, j)
+            out |= {f"{C.code(j)}_{name}": array for name, array in description.arrays.items()}
+            penalties[:, j] = description.penalty
+        flat = pa.FixedSizeListArray.from_arrays(pa.array(penalties.ravel()), len(people.columns))
+        out[C.PENALTY] = flat.cast(pa.list_(pa.float64()))
+        order = self._canonical(people.sensitive, groups)
+        return pa.RecordBatch.from_pydict(
+            out | _lists(people.arrays, self.published_names, order, groups.starts)
+        )
+
+    def _canonical(self, sensitive: Sensitive, groups: Partition) -> IntArray:
+        """People of each group in the order of their value, where nothing else tells them apart."""
+        if self.published_names != [C.SENSITIVE] or sensitive.offsets.size:
+            return groups.order
+        group = np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
+        keys = group * sensitive.width + sensitive.values[groups.order]
+        return np.asarray(groups.order[np.argsort(keys, kind="stable")])
+
+    def raw_schema(self, rows: T.StructType) -> T.StructType:
+        fields = [T.StructField(C.PATH, T.StringType()), T.StructField(C.SIZE, T.IntegerType())]
+        return T.StructType(fields + _list_fields(rows, self.row_names))
+
+    def described_schema(self, rows: T.StructType) -> T.StructType:
+        fields = [T.StructField(C.SIZE, T.IntegerType())]
+        for j, attribute in enumerate(self.attributes):
+            if isinstance(attribute, Ordered):
+                wide = T.DoubleType() if attribute.kind == "float" else T.LongType()
+                fields += [T.StructField(C.low(j), wide), T.StructField(C.high(j), wide)]
+                fields.append(T.StructField(C.mixed(j), T.BooleanType()))
+            else:
+                fields.append(T.StructField(C.label(j), T.StringType()))
+        fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
+        return T.StructType(fields + _list_fields(rows, self.published_names))
+
+
+def _list_fields(rows: T.StructType, names: list[str]) -> list[T.StructField]:
+    return [T.StructField(name, T.ArrayType(rows[name].dataType)) for name in names]
+
+
+def _lists(
+    arrays: Mapping[str, pa.Array], names: list[str], order: IntArray, starts: NDArray[np.int64]
+) -> dict[str, pa.Array]:
+    """One list a group of each column, people in the given order."""
+    offsets, people = pa.array(starts, pa.int32()), pa.array(order)
+    return {name: pa.ListArray.from_arrays(offsets, arrays[name].take(people)) for name in names}

@@ -1,0 +1,1 @@
+"""The scenarios of `scripts/bench` and what runs, stores and shows their measurements."""

@@ -1,0 +1,78 @@
+"""What a scenario is: named variants, a function that measures one of them, and how to show the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchmarks.bench import Bench
+
+Parameters = dict[str, Any]
+"""What tells a measurement from others of its scenario; plain JSON."""
+
+MANY_ROWS = 5_000_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for.
+
+    where
+        rows           sizes in place of a scenario's own
+        repeats        timed runs of each kind; three, or one above `MANY_ROWS`, if None
+        time_limit     seconds that a single run may take
+        driver_memory  heap of the JVM as Spark writes it; the package's default if None
+        cold           the first run of a fresh session alone, without warm-up and baseline
+    """
+
+    rows: tuple[int, ...] | None
+    k: tuple[int, ...]
+    forms: tuple[str, ...]
+    cores: int
+    driver_memory: str | None
+    repeats: int | None
+    time_limit: float
+    cold: bool
+
+    def repeats_at(self, rows: int) -> int:
+        if self.cold:
+            return 1
+        return self.repeats or (1 if rows > MANY_ROWS else 3)
+
+    def spark(self) -> Parameters:
+        """Settings of the session that tell one measurement on Spark from another."""
+        settings: Parameters = {"cores": self.cores, "driver_memory": self.driver_memory or "default"}
+        return {**settings, "cold": True} if self.cold else settings
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One thing to measure, in several variants.
+
+    where
+        about     one line for `--list` and the report
+        rows      sizes unless others are asked for
+        largest   sizes beyond it are left out (what runs on one core or in pandas)
+        variants  parameters of the measurements at one size
+        measure   takes one measurement, in a process of its own
+        ratio     the two runs whose times are divided, (over, under)
+        facts     further columns of the report: heading -> key of the noted fact
+    """
+
+    name: str
+    about: str
+    rows: tuple[int, ...]
+    variants: Callable[[Options], list[Parameters]]
+    measure: Callable[[Bench], None]
+    ratio: tuple[str, str]
+    largest: int | None = None
+    facts: Mapping[str, str] | None = None
+
+    def plan(self, options: Options) -> tuple[list[Parameters], list[int]]:
+        """Parameters of every measurement asked for, and the sizes left out."""
+        sizes = options.rows or self.rows
+        taken = [rows for rows in sizes if self.largest is None or rows <= self.largest]
+        left_out = [rows for rows in sizes if rows not in taken]
+        return [{"rows": rows, **variant} for rows in taken for variant in self.variants(options)], left_out

@@ -1,0 +1,80 @@
+"""The tables that scenarios read: made once by Spark, kept in the data folder, the same on every machine."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from benchmarks.bench import Bench
+
+NUMERIC = ("age", "hours", "income")
+CATEGORICAL = ("sex", "education", "marital", "race", "state")
+QUASI_IDENTIFIERS = ("age", "sex", "education", "marital", "race", "state", "hours", "income")
+SENSITIVE = "occupation"
+PERSON = "person_id"
+GROUP, VALUE = "group", "value"
+
+PEOPLE_A_GROUP = 20
+VALUES = 20
+FREQUENT_PERCENT = 30
+"""Share of the people of the skewed table who have one and the same occupation."""
+
+_FILE_ROWS = 1_000_000
+_KINDS = ("census", "skewed", "grouped")
+
+
+def path_of(bench: Bench, kind: str, rows: int) -> Path:
+    """Where a table is; made now if the parent process did not ask for it before."""
+    path = bench.data / f"{kind}-{rows}.parquet"
+    if not path.exists():
+        with bench.phase(f"making {path.stem}"):
+            _write(kind, rows, path)
+    return path
+
+
+def make(bench: Bench, kind: str) -> None:
+    path_of(bench, kind, bench.rows)
+
+
+def _write(kind: str, rows: int, path: Path) -> None:
+    from ppdp_spark.spark.session import local_session
+
+    part = path.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    table = {"census": _census, "skewed": _skewed, "grouped": _grouped}[kind](local_session(), rows)
+    table.write.parquet(str(part))
+    part.rename(path)
+
+
+def _census(spark: SparkSession, rows: int) -> DataFrame:
+    from ppdp_spark.spark.census import census
+
+    people = census(spark, rows, partitions=_partitions(spark, rows))
+    return people.select(PERSON, *QUASI_IDENTIFIERS, SENSITIVE)
+
+
+def _skewed(spark: SparkSession, rows: int) -> DataFrame:
+    """The census with one occupation that almost a third of the people have."""
+    from pyspark.sql import functions as F
+
+    frequent = F.pmod(F.xxhash64(PERSON, F.lit("skewed")), F.lit(100)) < FREQUENT_PERCENT
+    occupation = F.when(frequent, F.lit("Frequent")).otherwise(F.col(SENSITIVE))
+    return _census(spark, rows).withColumn(SENSITIVE, occupation)
+
+
+def _grouped(spark: SparkSession, rows: int) -> DataFrame:
+    """People in groups of about twenty, not clustered, with one of twenty values each."""
+    from pyspark.sql import functions as F
+
+    people = spark.range(0, rows, 1, _partitions(spark, rows))
+    group = F.pmod(F.xxhash64("id", F.lit(1)), F.lit(max(1, rows // PEOPLE_A_GROUP)))
+    value = F.concat(F.lit("value "), F.pmod(F.xxhash64("id", F.lit(2)), F.lit(VALUES)).cast("string"))
+    return people.select(group.alias(GROUP), value.alias(VALUE))
+
+
+def _partitions(spark: SparkSession, rows: int) -> int:
+    return max(spark.sparkContext.defaultParallelism, rows // _FILE_ROWS)
