@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppdp_spark.pipeline import anonymize, check, verify
+    from ppdp_spark.pipeline import anonymize, check, explore, suppress, verify
     from ppdp_spark.spec import ReleaseSpec
 
-__all__ = ["ReleaseSpec", "anonymize", "check", "verify"]
+__all__ = ["ReleaseSpec", "anonymize", "check", "explore", "suppress", "verify"]
 
 
 def __getattr__(name: str) -> Any:

@@ -91,6 +91,25 @@ def check(
 
 
 @app.command()
+def explore(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show how much an adversary may know before a sensitive value is breached: the knowledge skyline."""
+    loaded = _load(spec, overrides or [], "explore")
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark.pipeline import explore
+
+        return explore(loaded, spark=spark)
+
+    _report(run, master, as_json, quiet)
+
+
+@app.command()
 def suppress(
     spec: SpecPath,
     overrides: Overrides = None,

@@ -2,7 +2,8 @@
 
 from ppdp_spark.pipeline.anonymize import anonymize
 from ppdp_spark.pipeline.check import check
+from ppdp_spark.pipeline.explore import explore
 from ppdp_spark.pipeline.suppress import suppress
 from ppdp_spark.pipeline.verify import verify
 
-__all__ = ["anonymize", "check", "suppress", "verify"]
+__all__ = ["anonymize", "check", "explore", "suppress", "verify"]

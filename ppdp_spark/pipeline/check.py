@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspark.sql import DataFrame, SparkSession
 
-from ppdp_spark.guarantees import criteria_of, measured_criteria
+from ppdp_spark.guarantees import absent_values, criteria_of, measured_criteria
 from ppdp_spark.pipeline.session import session_of
+from ppdp_spark.pipeline.staging import write_findings
 from ppdp_spark.results import Run, Stages, Verdict
-from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.released import coded_values, occurrences, sensitive_text, value_counts
-from ppdp_spark.spark.statistics import group_counts, judge
+from ppdp_spark.spark.released import Grouped, read_groups
+from ppdp_spark.spark.statistics import judge
 from ppdp_spark.spark.tables import read_table, require_columns
-from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.spec import Command, ReleaseSpec
 from ppdp_spark.summary import run_facts
 
 
@@ -19,43 +21,49 @@ def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSess
     """Judge a table by the criteria of the spec, and measure it by all others, in one scan.
 
     Groups are the rows with the same value in `columns.group` or, without one, in all
-    quasi-identifiers; they are taken as they stand, nulls equal to each other.
+    quasi-identifiers; they are taken as they stand, nulls equal to each other. With an
+    `output.path` the verdict and the report are written below its `private/check`.
     """
-    spec.require_for("check")
     stages = Stages()
+    grouped = grouped_table(spec, "check", stages, table=table, spark=spark)
+    with stages.stage("judge"):
+        case = grouped.case or "svpi"
+        criteria = criteria_of(spec.privacy, labels=grouped.labels, counts=grouped.counts, case=case)
+        measured = measured_criteria(spec.privacy, grouped.counts)
+        verdict = Verdict(tuple(judge(grouped.groups, [*criteria, *measured], grouped.width)))
+    summary = finding_facts(spec, "check", stages, grouped)
+    summary["release"] = {"groups": verdict.rows[0].groups}
+    return write_findings(spec, "check", verdict, summary)
+
+
+def grouped_table(
+    spec: ReleaseSpec,
+    command: Command,
+    stages: Stages,
+    *,
+    table: DataFrame | None,
+    spark: SparkSession | None,
+) -> Grouped:
+    """The groups of the spec's table, or of the table given in its place."""
+    spec.require_for(command)
     with stages.stage("read"):
         table = read_table(session_of(table, spark), spec.input) if table is None else table
         require_columns(table, spec.columns)
-    keys = [spec.columns.group] if spec.columns.group else list(spec.columns.quasi_identifiers)
-    sensitive = spec.columns.sensitive
-    with stages.stage("values"):
-        texts: list[str | None] = []
-        counts: list[int] = []
-        if sensitive is not None:
-            texts, counts = value_counts(occurrences(table, sensitive.column, sensitive.case))
-    with stages.stage("scan"):
-        case = None if sensitive is None else sensitive.case
-        text = [] if sensitive is None else [sensitive_text(sensitive.column, sensitive.case)]
-        rows = table.select(*(C.column(key).alias(f"key{i}") for i, key in enumerate(keys)), *text)
-        values = coded_values(rows, texts, case)
-        number = "key0" if _numbered(table, spec) else None
-        groups = group_counts(values, [f"key{i}" for i in range(len(keys))], case=case, number=number)
-        labels = ["null" if value is None else value for value in texts]
-        criteria = criteria_of(spec.privacy, labels=labels, counts=counts, case=case or "svpi")
-        measured = measured_criteria(spec.privacy, counts)
-        verdict = Verdict(tuple(judge(groups, [*criteria, *measured], max(1, len(texts)))))
-    facts = run_facts("check", spec.dataset, stages)
-    found = {"groups": verdict.rows[0].groups}
-    summary = {**facts, "spec": spec.to_dict(), "warnings": list(spec.warnings), "release": found}
-    return Run(verdict, summary)
+    with stages.stage("count"):
+        return read_groups(table, spec.columns)
 
 
-def _numbered(table: DataFrame, spec: ReleaseSpec) -> bool:
-    """Whether the group column itself is an integer that can name groups in witnesses."""
-    name = spec.columns.group
-    return name is not None and table.schema[name].dataType.simpleString() in (
-        "tinyint",
-        "smallint",
-        "int",
-        "bigint",
-    )
+def finding_facts(spec: ReleaseSpec, command: Command, stages: Stages, grouped: Grouped) -> dict[str, Any]:
+    """What the summaries of `check` and `explore` share."""
+    warnings = list(spec.warnings)
+    warnings += [
+        f"`privacy.skyline.values.{value}`: no row has this value"
+        for value in absent_values(spec.privacy, grouped.labels)
+    ]
+    listed = zip(grouped.labels, grouped.counts, strict=True)
+    sensitive = None
+    if spec.columns.sensitive is not None:
+        values = [{"value": label, "count": count} for label, count in listed]
+        sensitive = {**spec.columns.sensitive.model_dump(), "distinct": len(values), "values": values[:1_000]}
+    facts = run_facts(command, spec.dataset, stages)
+    return {**facts, "spec": spec.to_dict(), "warnings": warnings, "sensitive": sensitive}

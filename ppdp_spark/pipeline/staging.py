@@ -105,11 +105,25 @@ class Staging:
         aside.delete()
 
     def _write_private(self, verdict: Verdict, summary: Mapping[str, Any]) -> dict[str, str]:
-        private = (self.output / PRIVATE).create(private=True)
-        plain, judged = finite(summary), verdict.to_dict()
-        stamped = {"run_id": self.run_id, "dataset": plain.get("dataset"), **judged}
-        private.write_json(SUMMARY, plain, private=True)
-        private.write_text(REPORT, render(plain, judged), private=True)
-        private.write_json(VERDICT, stamped, private=True)
-        named = {"verdict": VERDICT, "summary": SUMMARY, "report": REPORT}
-        return {key: str(private / name) for key, name in named.items()}
+        return write_private(self.output / PRIVATE, verdict, summary)
+
+
+def write_private(folder: Folder, verdict: Verdict, summary: Mapping[str, Any]) -> dict[str, str]:
+    """Verdict, summary and report, for the owner's eyes only; the verdict, which others wait for, last."""
+    folder.create(private=True)
+    plain, judged = finite(summary), verdict.to_dict()
+    stamped = {"run_id": plain["run_id"], "dataset": plain["dataset"], **judged}
+    folder.write_json(SUMMARY, plain, private=True)
+    folder.write_text(REPORT, render(plain, judged), private=True)
+    folder.write_json(VERDICT, stamped, private=True)
+    named = {"verdict": VERDICT, "summary": SUMMARY, "report": REPORT}
+    return {key: str(folder / name) for key, name in named.items()}
+
+
+def write_findings(spec: ReleaseSpec, command: str, verdict: Verdict, summary: Mapping[str, Any]) -> Run:
+    """The result of a command that publishes nothing; written below `private/` if there is an output."""
+    paths: dict[str, str] = {}
+    if spec.output.path is not None:
+        private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)
+        paths = write_private(private / command, verdict, summary)
+    return Run(verdict, summary, paths)

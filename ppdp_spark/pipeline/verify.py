@@ -15,7 +15,7 @@ from ppdp_spark.errors import DataError
 from ppdp_spark.guarantees import criteria_of
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.results import Run, Stages, Verdict
-from ppdp_spark.spark.released import released_groups
+from ppdp_spark.spark.released import read_release
 from ppdp_spark.spark.statistics import judge
 from ppdp_spark.spec import Privacy
 from ppdp_spark.storage import MANIFEST, RELEASE, Folder, table_digests
@@ -40,15 +40,13 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
 
 def judge_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
     """Every criterion of the manifest, and the number of rows and groups, from the data files."""
-    groups, texts, counts = released_groups(spark, release, manifest)
+    grouped = read_release(spark, release, manifest)
     privacy = Privacy.model_validate(manifest["privacy"])
-    case = manifest["sensitive"]["case"] if manifest["sensitive"] else "svpi"
-    labels = ["null" if text is None else text for text in texts]
-    criteria = criteria_of(privacy, labels=labels, counts=counts, case=case)
+    criteria = criteria_of(privacy, labels=grouped.labels, counts=grouped.counts, case=grouped.case or "svpi")
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
-    return judge(groups, [*criteria, *eligible, conserved], max(1, len(texts)))
+    return judge(grouped.groups, [*criteria, *eligible, conserved], grouped.width)
 
 
 def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:

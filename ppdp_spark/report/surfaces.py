@@ -16,6 +16,9 @@ from ppdp_spark.report.numbers import as_number, listing, mapping, number, perce
 from ppdp_spark.report.witness import flat, plain
 from ppdp_spark.report.wording import name, printable
 
+UNLIMITED = 2**40
+"""So many people known means any number: what a skyline says of a value that does not occur."""
+
 LARGEST_PAYLOAD = 500_000
 """Characters of surfaces in a page: with the plotting library it stays below 6 MB."""
 
@@ -82,7 +85,7 @@ def _cell(k: Any) -> int | float | str | None:
     found = as_number(k)
     if found is None or found < 0:
         return None
-    return "∞" if math.isinf(found) else found
+    return "∞" if found >= UNLIMITED else found
 
 
 def _sentence(value: str, confidence: str, grid: Sequence[Sequence[Any]], setting: Setting) -> str:
@@ -97,9 +100,11 @@ def _sentence(value: str, confidence: str, grid: Sequence[Sequence[Any]], settin
 
 
 def _point(point: Mapping[str, Any]) -> dict[str, Any]:
-    facts = [f"{place}: {plain(value)}" for place, value in flat(mapping(point, "witness"))]
+    """A maximal point; its witness is one mapping of facts, or one for each breach a step beyond it."""
+    witnesses = [mapping(point, "witness"), *map(mapping, listing(point, "breaches"))]
+    told = ["; ".join(f"{place}: {plain(x)}" for place, x in flat(facts)) for facts in witnesses if facts]
     counts = {symbol: _cell(point.get(symbol)) for symbol in ("l", "k", "m")}
-    return {**counts, "witness": printable("; ".join(facts))}
+    return {**counts, "witness": printable(" · ".join(told))}
 
 
 def _demanded(value: Any, c: int | float | None, skyline: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -116,7 +116,7 @@ class Coupling:
         minima = self._minima(groups)
         for number in range(1, 1_000):
             for give in ("target", "family"):
-                floors = slack_floors(self.skyline.targets, minima, give)  # type: ignore[arg-type]
+                floors = slack_floors(self.skyline.targets, minima, give)
                 groups = save(self._cut(groups, floors))
                 minima = self._minima(groups)
             accepted = self._accepted(groups, minima)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -23,6 +24,7 @@ from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spec import ReleaseSpec
 
 CHANGED = "the input changed while it was being read; run again on a stable copy"
+NULL_LABEL = "(null)"
 MOST_CATEGORIES = 2_000_000
 MOST_SENSITIVE_VALUES = 100_000
 _MANY = 50_000
@@ -41,7 +43,7 @@ class SensitiveDomain:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple("null" if value is None else value for value in self.values)
+        return labels_of(self.values)
 
     def codes(self, texts: pa.Array) -> pa.Array:
         """Codes of texts; a text that is not in the domain is an error of the caller."""
@@ -251,14 +253,19 @@ def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles) -> Sensi
         )
     pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)
     type_name = roles.sensitive
-    ordered = sorted(pairs, key=lambda pair: (pair[0] is None, *_natural(pair[0], type_name)))
+    ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], type_name))
     values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
     return SensitiveDomain(declared.column, declared.case, roles.sensitive, values, counts)
 
 
-def _natural(text: str | None, type_name: str) -> tuple[float, str]:
-    """Sort key: numbers by size (ordered distances rely on it), everything else by text."""
+def labels_of(values: Sequence[str | None]) -> tuple[str, ...]:
+    """Names of sensitive values for people and specs."""
+    return tuple(NULL_LABEL if value is None else value for value in values)
+
+
+def natural_order(text: str | None, type_name: str) -> tuple[bool, float, str]:
+    """Sort key: numbers by size (ordered distances rely on it), everything else by text, null last."""
     if text is None:
-        return (0.0, "")
+        return (True, 0.0, "")
     numeric = type_name.startswith(("tinyint", "smallint", "int", "bigint", "float", "double", "decimal"))
-    return (float(text) if numeric else 0.0, text)
+    return (False, float(text) if numeric else 0.0, text)

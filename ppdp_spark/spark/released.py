@@ -1,114 +1,145 @@
-"""Published files, read back as groups: nothing but the release and its manifest is used."""
+"""Tables of groups, whoever made them, read back for judgement: our releases and other tools' tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.profile import labels_of, natural_order
 from ppdp_spark.spark.statistics import PERSON, TWO_WAYS, group_counts
+from ppdp_spark.spec import Columns
 from ppdp_spark.storage import DATA, Folder
 
 
-def value_counts(values: DataFrame) -> tuple[list[str | None], list[int]]:
-    """Distinct texts of column `value` with the sum of `count`, null last."""
+@dataclass(frozen=True)
+class Grouped:
+    """Groups with the counts of their sensitive values.
+
+    where
+        groups  one row a group: number, people, list of value codes, list of counts
+        values  sensitive values in code order, as text
+        counts  how often each occurs
+        case    None without a sensitive column
+    """
+
+    groups: DataFrame
+    values: tuple[str | None, ...]
+    counts: tuple[int, ...]
+    case: str | None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return labels_of(self.values)
+
+    @property
+    def width(self) -> int:
+        return max(1, len(self.values))
+
+
+def read_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> Grouped:
+    """The groups of a release of ours: nothing but its data files and its manifest is used."""
+    data, sensitive = release / DATA, manifest["sensitive"]
+    if manifest["form"] == "bucketized":
+        people = spark.read.parquet(str(data / "qi"))
+        return _bucketized(people, spark.read.parquet(str(data / "sensitive")), sensitive)
+    table = spark.read.parquet(str(data))
+    described = F.xxhash64(*(C.column(name) for name in manifest["columns"]["quasi_identifiers"]))
+    keys = {C.GROUP_ID: C.column(C.GROUP_ID)}
+    return _counted(table, keys, sensitive, number=C.GROUP_ID, same=described)
+
+
+def read_groups(table: DataFrame, columns: Columns) -> Grouped:
+    """The groups of any table: equal values in the group column, or in all quasi-identifiers."""
+    names = [columns.group] if columns.group else list(columns.quasi_identifiers)
+    keys = {f"key{i}": C.column(name) for i, name in enumerate(names)}
+    whole = isinstance(table.schema[names[0]].dataType, T.IntegralType)
+    sensitive = None if columns.sensitive is None else columns.sensitive.model_dump()
+    return _counted(table, keys, sensitive, number="key0" if columns.group and whole else None)
+
+
+def _counted(
+    table: DataFrame,
+    keys: Mapping[str, Column],
+    sensitive: Mapping[str, Any] | None,
+    *,
+    number: str | None,
+    same: Column | None = None,
+) -> Grouped:
+    """Count the values of every group; `same` must not vary within a group."""
+    wanted = [key.alias(name) for name, key in keys.items()]
+    wanted.append((F.lit(0) if same is None else same).alias("description"))
+    if sensitive is None:
+        rows = table.select(*wanted).withColumn(C.SENSITIVE, F.lit(0))
+        groups = group_counts(rows, list(keys), case=None, number=number, same="description")
+        return Grouped(groups, (), (), None)
+    case, name = sensitive["case"], sensitive["column"]
+    texts = C.column(name).cast("string" if case == "svpi" else "array<string>").alias(C.VALUE)
+    single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
+    values, counts = _value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
+    coded = _coded(table.select(*wanted, texts), values, case)
+    groups = group_counts(coded, list(keys), case=case, number=number, same="description")
+    return Grouped(groups, values, counts, case)
+
+
+def _value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
+    """Distinct texts of column `value` with the sum of `count`, in the order of codes."""
+    element = kind.elementType if isinstance(kind, T.ArrayType) else kind
     found = values.groupBy(C.VALUE).agg(F.sum(C.COUNT)).toArrow()
     pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
-    ordered = sorted(pairs, key=lambda pair: (pair[0] is None, pair[0] or ""))
-    return [text for text, _ in ordered], [int(number) for _, number in ordered]
+    ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], element.simpleString()))
+    return tuple(text for text, _ in ordered), tuple(int(number) for _, number in ordered)
 
 
-def with_codes(rows: DataFrame, texts: list[str | None]) -> DataFrame:
+def _with_codes(rows: DataFrame, values: tuple[str | None, ...]) -> DataFrame:
     """Add the code of column `value` as `sensitive`; null is a value like any other."""
-    table = pa.table({"text": pa.array(texts, pa.string()), "code": pa.array(range(len(texts)), pa.int32())})
+    codes = pa.array(range(len(values)), pa.int32())
+    table = pa.table({"text": pa.array(values, pa.string()), "code": codes})
     dictionary = F.broadcast(rows.sparkSession.createDataFrame(table, "text string, code int"))
     joined = rows.join(dictionary, F.col(C.VALUE).eqNullSafe(F.col("text")), "left")
     return joined.withColumn(C.SENSITIVE, F.col("code")).drop("text", "code")
 
 
-def coded_values(rows: DataFrame, texts: list[str | None], case: str | None) -> DataFrame:
+def _coded(rows: DataFrame, values: tuple[str | None, ...], case: str) -> DataFrame:
     """One row a value of a person, its code in `sensitive`; `value` holds the text or the texts.
 
     With sets and multisets each person adds one more row with the code `PERSON`, so that people
-    without any value are counted too. Without a sensitive column everyone has code 0.
+    without any value are counted too.
     """
-    if case is None:
-        return rows.withColumn(C.SENSITIVE, F.lit(0))
     if case == "svpi":
-        return with_codes(rows, texts)
-    held = F.transform(F.col(C.VALUE), lambda x: F.struct(F.lit(False).alias("person"), x.alias(C.VALUE)))
+        return _with_codes(rows, values)
+    given = F.array_distinct(C.VALUE) if case == "mvpi-set" else F.col(C.VALUE)
+    held = F.transform(given, lambda x: F.struct(F.lit(False).alias("person"), x.alias(C.VALUE)))
     person = F.struct(F.lit(True).alias("person"), F.lit(None).cast("string").alias(C.VALUE))
-    each = F.concat(
-        F.array(person), F.coalesce(held, F.array().cast("array<struct<person:boolean,value:string>>"))
-    )
+    none = F.array().cast("array<struct<person:boolean,value:string>>")
+    each = F.concat(F.array(person), F.coalesce(held, none))
     others = [C.column(name) for name in rows.columns if name != C.VALUE]
-    coded = with_codes(rows.select(*others, F.inline(each)), texts)
-    return coded.withColumn(C.SENSITIVE, F.when(F.col("person"), F.lit(PERSON)).otherwise(F.col(C.SENSITIVE)))
+    coded = _with_codes(rows.select(*others, F.inline(each)), values)
+    code = F.when(F.col("person"), F.lit(PERSON)).otherwise(F.col(C.SENSITIVE))
+    return coded.withColumn(C.SENSITIVE, code)
 
 
-def generalized_groups(table: DataFrame, manifest: Mapping[str, Any], texts: list[str | None]) -> DataFrame:
-    """Groups of a generalized release; one whose people are described differently stops the check."""
-    described = [C.column(name) for name in manifest["columns"]["quasi_identifiers"]]
-    sensitive = manifest["sensitive"]
-    case = None if sensitive is None else sensitive["case"]
-    text = [] if sensitive is None else [sensitive_text(sensitive["column"], sensitive["case"])]
-    rows = table.select(C.GROUP_ID, *text, F.xxhash64(*described).alias("description"))
-    coded = coded_values(rows, texts, case)
-    return group_counts(coded, [C.GROUP_ID], case=case, number=C.GROUP_ID, same="description")
-
-
-def sensitive_text(name: str, case: str) -> Column:
-    """A sensitive column as text (or texts), named `value`."""
-    return C.column(name).cast("string" if case == "svpi" else "array<string>").alias(C.VALUE)
-
-
-def bucketized_groups(
-    people: DataFrame, sensitive: DataFrame, manifest: Mapping[str, Any], texts: list[str | None]
-) -> DataFrame:
+def _bucketized(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, Any]) -> Grouped:
     """Groups of a bucketized release: people from the one table, counts of values from the other."""
-    values = sensitive.select(C.GROUP_ID, sensitive_text(manifest["sensitive"]["column"], "svpi"), C.COUNT)
+    name, case = sensitive["column"], sensitive["case"]
+    pairs = counted.select(C.GROUP_ID, C.column(name).cast("string").alias(C.VALUE), C.COUNT)
+    values, counts = _value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
     entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
-    listed = (
-        with_codes(values, texts)
-        .groupBy(C.GROUP_ID)
-        .agg(F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences"))
-    )
+    collected = [F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")]
+    listed = _with_codes(pairs, values).groupBy(C.GROUP_ID).agg(*collected)
     sizes = people.groupBy(C.GROUP_ID).agg(F.count(F.lit(1)).alias(C.SIZE))
     both = sizes.join(listed, C.GROUP_ID, "full")
     agree = F.col(C.SIZE).isNotNull()
-    if manifest["sensitive"]["case"] == "svpi":
+    if case == "svpi":
         agree = agree & F.coalesce(F.col("occurrences") == F.col(C.SIZE), F.lit(False))
     checked = F.when(agree, F.col(C.SIZE)).otherwise(F.raise_error(F.lit(TWO_WAYS)).cast("bigint"))
     entries = F.coalesce(F.col("entries"), F.array().cast("array<struct<value:int,count:bigint>>"))
     lists = [entries[field].alias(field) for field in (C.VALUE, C.COUNT)]
-    return both.select(F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID), checked.alias(C.SIZE), *lists)
-
-
-def released_groups(
-    spark: SparkSession, release: Folder, manifest: Mapping[str, Any]
-) -> tuple[DataFrame, list[str | None], list[int]]:
-    """Groups of a release, its sensitive values, and how often each occurs."""
-    data = release / DATA
-    sensitive = manifest["sensitive"]
-    if manifest["form"] == "bucketized":
-        people = spark.read.parquet(str(data / "qi"))
-        counts = spark.read.parquet(str(data / "sensitive"))
-        texts, numbers = value_counts(counts.select(sensitive_text(sensitive["column"], "svpi"), C.COUNT))
-        return bucketized_groups(people, counts, manifest, texts), texts, numbers
-    table = spark.read.parquet(str(data))
-    if sensitive is None:
-        return generalized_groups(table, manifest, []), [], []
-    texts, numbers = value_counts(occurrences(table, sensitive["column"], sensitive["case"]))
-    return generalized_groups(table, manifest, texts), texts, numbers
-
-
-def occurrences(table: DataFrame, name: str, case: str) -> DataFrame:
-    """One row an occurrence of a sensitive value, as text, with count 1."""
-    texts = sensitive_text(name, case)
-    return table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE)).withColumn(
-        C.COUNT, F.lit(1)
-    )
+    number = F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID)
+    return Grouped(both.select(number, checked.alias(C.SIZE), *lists), values, counts, case)

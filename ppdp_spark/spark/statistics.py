@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
-from ppdp_spark.core.groups import GroupSummaries
+from ppdp_spark.core.groups import GroupSummaries, IntArray
 from ppdp_spark.core.mondrian import COUNT_CELLS
 from ppdp_spark.spark import columns as C
 
@@ -24,37 +24,66 @@ PERSON = -1
 """Stands for the person itself among the values of a person, so that one count gives both."""
 
 
-@dataclass(frozen=True)
-class StatisticsTask:
-    """Reduces the groups of one partition to one statistic a criterion; runs on the executors."""
+Reduced = TypeVar("Reduced")
 
-    criteria: tuple[Criterion[Any], ...]
-    values: int
+
+class Reduction(Protocol[Reduced]):
+    """Many groups to one small value, and such values to one: runs on the executors, then on the driver."""
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> Reduced: ...
+
+    def merge(self, left: Reduced, right: Reduced) -> Reduced: ...
+
+
+@dataclass(frozen=True)
+class ReduceGroups:
+    """Reduces the groups of one partition to one value a reduction; runs on the executors."""
+
+    reductions: tuple[Reduction[Any], ...]
+    width: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        statistics: list[Any] | None = None
+        reduced: list[Any] | None = None
         for batch in batches:
             for summaries, ids in self._chunks(batch):
-                found = [criterion.summarise(summaries, ids) for criterion in self.criteria]
-                statistics = found if statistics is None else self._merged(statistics, found)
-        if statistics is not None:
-            yield pa.RecordBatch.from_pydict({"statistic": pa.array([pickle.dumps(statistics)], pa.binary())})
+                found = [reduction.summarise(summaries, ids) for reduction in self.reductions]
+                reduced = found if reduced is None else self.merged(reduced, found)
+        if reduced is not None:
+            yield pa.RecordBatch.from_pydict({"reduced": pa.array([pickle.dumps(reduced)], pa.binary())})
 
-    def _chunks(self, batch: pa.RecordBatch) -> Iterator[tuple[GroupSummaries, np.ndarray]]:
+    def _chunks(self, batch: pa.RecordBatch) -> Iterator[tuple[GroupSummaries, IntArray]]:
         """The groups of a batch as dense count matrices of bounded size."""
-        step = max(1, COUNT_CELLS // max(1, self.values))
+        step = max(1, COUNT_CELLS // max(1, self.width))
         for first in range(0, batch.num_rows, step):
             part = batch.slice(first, step)
             offsets = part.column(C.VALUE).offsets.to_numpy().astype(np.int64)
             group = np.repeat(np.arange(part.num_rows), np.diff(offsets))
-            counts = np.zeros((part.num_rows, self.values), np.int64)
+            counts = np.zeros((part.num_rows, self.width), np.int64)
             values = part.column(C.VALUE).flatten().to_numpy(zero_copy_only=False)
             counts[group, values] = part.column(C.COUNT).flatten().to_numpy(zero_copy_only=False)
             sizes = part.column(C.SIZE).to_numpy().astype(np.int64)
             yield GroupSummaries(sizes, counts), part.column(C.GROUP_ID).to_numpy()
 
-    def _merged(self, left: list[Any], right: list[Any]) -> list[Any]:
-        return [c.merge(a, b) for c, a, b in zip(self.criteria, left, right, strict=True)]
+    def merged(self, left: list[Any], right: list[Any]) -> list[Any]:
+        return [r.merge(a, b) for r, a, b in zip(self.reductions, left, right, strict=True)]
+
+
+def reduce_groups(groups: DataFrame, reductions: Sequence[Reduction[Any]], width: int) -> list[Any]:
+    """What each reduction makes of a table of groups, in one scan of it."""
+    task = ReduceGroups(tuple(reductions), width)
+    found = groups.mapInArrow(task, "reduced binary").toArrow().column(0).to_pylist()
+    # Written by this program's own tasks a moment ago, over Spark's channel.
+    parts = [pickle.loads(part) for part in found]
+    if not parts:
+        empty = GroupSummaries(np.empty(0, np.int64), np.empty((0, width), np.int64))
+        parts = [[reduction.summarise(empty, np.empty(0, np.int64)) for reduction in reductions]]
+    return reduce(task.merged, parts)
+
+
+def judge(groups: DataFrame, criteria: Sequence[Criterion[Any]], width: int) -> list[VerdictRow]:
+    """The verdict of every criterion on a table of groups, in one scan of it."""
+    statistics = reduce_groups(groups, criteria, width)
+    return [row for c, statistic in zip(criteria, statistics, strict=True) for row in c.decide(statistic)]
 
 
 def group_counts(
@@ -83,16 +112,3 @@ def group_counts(
     name = C.column(number).cast("bigint") if number else F.xxhash64(*quoted)
     lists = [F.col("entries")[field].alias(field) for field in (C.VALUE, C.COUNT)]
     return groups.select(name.alias(C.GROUP_ID), size.cast("bigint").alias(C.SIZE), *lists)
-
-
-def judge(groups: DataFrame, criteria: Sequence[Criterion[Any]], values: int) -> list[VerdictRow]:
-    """The verdict of every criterion on a table of groups, in one scan of it."""
-    task = StatisticsTask(tuple(criteria), values)
-    found = groups.mapInArrow(task, "statistic binary").toArrow().column(0).to_pylist()
-    # Written by this program's own tasks a moment ago, over Spark's channel.
-    parts = [pickle.loads(part) for part in found]
-    if not parts:
-        empty = GroupSummaries(np.empty(0, np.int64), np.empty((0, values), np.int64))
-        parts = [[criterion.summarise(empty, np.empty(0, np.int64)) for criterion in criteria]]
-    merged = reduce(task._merged, parts)
-    return [row for c, statistic in zip(criteria, merged, strict=True) for row in c.decide(statistic)]

@@ -11,13 +11,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scenario import Parameters
+from benchmarks.scenario import WARM_UP_ROWS, Parameters
+from benchmarks.tables import table_path
 
 PHASE = "@phase "
 """Begins a line of standard output that names what is being done; the parent process listens."""
-
-WARM_UP_ROWS = 500_000
-"""Enough for the table to be cut into fragments, so that every stage of a run gets compiled."""
 
 Action = Callable[[int, Path], Any]
 """Does the work on so many rows; may write to the folder given, which does not exist yet."""
@@ -49,6 +47,10 @@ class Bench:
             yield
         finally:
             print(f"{PHASE}-", flush=True)
+
+    def table(self, kind: str, rows: int) -> str:
+        """Path of a table that the parent process had made before."""
+        return str(table_path(self.data, kind, rows))
 
     def note(self, **facts: Any) -> None:
         """Keep facts; they survive a run that does not finish."""

@@ -13,6 +13,8 @@ Parameters = dict[str, Any]
 """What tells a measurement from others of its scenario; plain JSON."""
 
 MANY_ROWS = 5_000_000
+WARM_UP_ROWS = 500_000
+"""Enough for the table to be cut into fragments, so that every stage of a run gets compiled."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,15 @@ class Options:
             return 1
         return self.repeats or (1 if rows > MANY_ROWS else 3)
 
-    def spark(self) -> Parameters:
+    def session(self) -> Parameters:
         """Settings of the session that tell one measurement on Spark from another."""
-        settings: Parameters = {"cores": self.cores, "driver_memory": self.driver_memory or "default"}
-        return {**settings, "cold": True} if self.cold else settings
+        return {"cores": self.cores, "driver_memory": self.driver_memory or "default"}
+
+    def temperature(self) -> Parameters:
+        return {"cold": True} if self.cold else {}
+
+    def spark(self) -> Parameters:
+        return {**self.session(), **self.temperature()}
 
 
 @dataclass(frozen=True)
@@ -52,13 +59,15 @@ class Scenario:
     """One thing to measure, in several variants.
 
     where
-        about     one line for `--list` and the report
-        rows      sizes unless others are asked for
-        largest   sizes beyond it are left out (what runs on one core or in pandas)
-        variants  parameters of the measurements at one size
-        measure   takes one measurement, in a process of its own
-        ratio     the two runs whose times are divided, (over, under)
-        facts     further columns of the report: heading -> key of the noted fact
+        about       one line for `--list` and the report
+        rows        sizes unless others are asked for
+        variants    parameters of the measurements at one size
+        measure     takes one measurement, in a process of its own
+        ratio       the two runs whose times are divided, (over, under)
+        tables      kinds of tables it reads, at the size measured and at that of the warm-up
+        largest     sizes beyond it are left out (what runs on one core or in pandas)
+        fixed_rows  whether the sizes stay as they are whatever is asked for
+        facts       further columns of the report: heading -> key of the noted fact
     """
 
     name: str
@@ -67,12 +76,14 @@ class Scenario:
     variants: Callable[[Options], list[Parameters]]
     measure: Callable[[Bench], None]
     ratio: tuple[str, str]
+    tables: tuple[str, ...] = ()
+    fixed_rows: bool = False
     largest: int | None = None
     facts: Mapping[str, str] | None = None
 
     def plan(self, options: Options) -> tuple[list[Parameters], list[int]]:
         """Parameters of every measurement asked for, and the sizes left out."""
-        sizes = options.rows or self.rows
+        sizes = self.rows if self.fixed_rows else options.rows or self.rows
         taken = [rows for rows in sizes if self.largest is None or rows <= self.largest]
         left_out = [rows for rows in sizes if rows not in taken]
         return [{"rows": rows, **variant} for rows in taken for variant in self.variants(options)], left_out

@@ -24,30 +24,23 @@ FREQUENT_PERCENT = 30
 """Share of the people of the skewed table who have one and the same occupation."""
 
 _FILE_ROWS = 1_000_000
-_KINDS = ("census", "skewed", "grouped")
 
 
-def path_of(bench: Bench, kind: str, rows: int) -> Path:
-    """Where a table is; made now if the parent process did not ask for it before."""
-    path = bench.data / f"{kind}-{rows}.parquet"
-    if not path.exists():
-        with bench.phase(f"making {path.stem}"):
-            _write(kind, rows, path)
-    return path
+def table_path(data: Path, kind: str, rows: int) -> Path:
+    return data / f"{kind}-{rows}.parquet"
 
 
 def make(bench: Bench, kind: str) -> None:
-    path_of(bench, kind, bench.rows)
-
-
-def _write(kind: str, rows: int, path: Path) -> None:
+    """Write a table; it appears under its name only when it is complete."""
     from ppdp_spark.spark.session import local_session
 
+    path = table_path(bench.data, kind, bench.rows)
     part = path.with_suffix(".part")
-    shutil.rmtree(part, ignore_errors=True)
-    table = {"census": _census, "skewed": _skewed, "grouped": _grouped}[kind](local_session(), rows)
-    table.write.parquet(str(part))
-    part.rename(path)
+    with bench.phase(f"making {path.stem}"):
+        shutil.rmtree(part, ignore_errors=True)
+        table = {"census": _census, "skewed": _skewed, "grouped": _grouped}[kind](local_session(), bench.rows)
+        table.write.parquet(str(part))
+        part.rename(path)
 
 
 def _census(spark: SparkSession, rows: int) -> DataFrame:

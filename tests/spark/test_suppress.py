@@ -23,7 +23,9 @@ def kept_of(table, losses, seed):
 
 
 def test_exact_numbers_and_reproducible(spark):
-    table = spark.range(5000).select("id", F.when(F.col("id") < 3000, "a").when(F.col("id") < 4500, "b").alias("v"))
+    table = spark.range(5000).select(
+        "id", F.when(F.col("id") < 3000, "a").when(F.col("id") < 4500, "b").alias("v")
+    )
     losses = [Loss("a", 3000, 1234), Loss("b", 1500, 1500), Loss(None, 500, 1)]
     kept = kept_of(table, losses, 7)
     assert Counter(row.v for row in kept.collect()) == {"a": 1766, None: 499}
@@ -46,7 +48,10 @@ def test_uniform_over_rows(spark):
     table = spark.range(40).select("id", F.lit("a").alias("v")).cache()
     gone = Counter({i: 0 for i in range(40)})
     for seed in range(60):
-        gone.update({row.id for row in table.collect()} - {row.id for row in kept_of(table, [Loss("a", 40, 10)], seed).collect()})
+        gone.update(
+            {row.id for row in table.collect()}
+            - {row.id for row in kept_of(table, [Loss("a", 40, 10)], seed).collect()}
+        )
     assert sum(gone.values()) == 600
     assert chisquare([gone[i] for i in range(40)]).pvalue > 1e-4
     spoiled = Counter({i: 60 if i < 10 else 0 for i in range(40)})
@@ -68,7 +73,9 @@ def spec_for(folder: Path, **changes) -> ReleaseSpec:
         "suppression": {"method": "r", "l": 3, "budget": 0.9},
         "output": {"path": str(folder / "out")},
     }
-    return ReleaseSpec.parse(plain, overrides=[f"{key}={json.dumps(value)}" for key, value in changes.items()])
+    return ReleaseSpec.parse(
+        plain, overrides=[f"{key}={json.dumps(value)}" for key, value in changes.items()]
+    )
 
 
 def test_anonymize_with_suppression(spark, tmp_path):

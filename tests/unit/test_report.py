@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import ppdp_spark.report
 from ppdp_spark.core.criteria import LOCAL_CRITERIA
 from ppdp_spark.core.criteria.base import LocalCriterion
-from ppdp_spark.core.skyline.points import Point, Target
+from ppdp_spark.core.skyline.points import LARGEST_KNOWLEDGE, Point, Target
 from ppdp_spark.report import guarantees, outcome, passed, render
 from ppdp_spark.report.guarantee import Setting
 from ppdp_spark.report.knowing import knowledge
@@ -514,8 +514,26 @@ def test_infinite_and_missing_cells_of_a_surface() -> None:
     (drawn,), _ = surfaces({"knowledge": [entry]})
     assert drawn["surface"] == [["∞", None], [None, "∞"]]
     assert "any number of other people" in drawn["sentence"]
+    (absent,), _ = surfaces({"knowledge": [entry | {"surface": [[LARGEST_KNOWLEDGE]]}]})
+    assert absent["surface"] == [["∞"]]
     (unsafe,), _ = surfaces({"knowledge": [entry | {"surface": [[-1]]}]})
     assert "is already 50 % sure of “x”, or more" in unsafe["sentence"]
+
+
+def test_points_tell_of_every_breach_beyond_them() -> None:
+    breaches = [
+        {"l": 1, "group": 5, "excluded_values": ["a", "b"]},
+        {"l": 2, "group": 1234, "probability": 0.5},
+    ]
+    entry = {
+        "value": "x",
+        "c": 0.5,
+        "surface": [[3]],
+        "points": [{"l": 0, "k": 3, "m": 0, "breaches": breaches}],
+    }
+    (drawn,), _ = surfaces({"knowledge": [entry]})
+    told = "l: 1; group: 5; excluded values: a, b · l: 2; group: 1234; probability: 0.5"
+    assert drawn["points"] == [{"l": 0, "k": 3, "m": 0, "witness": told}]
 
 
 def test_setting_reads_the_spec_where_the_summary_is_silent() -> None:
