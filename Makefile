@@ -5,16 +5,20 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 export PYTHONHASHSEED := 0
 
-.PHONY: demo test lint slow bench wheel clean java
+.PHONY: demo test lint slow browser bench wheel wheel-test clean java
 
 demo: $(READY) java
 	$(BIN)/ppdp demo
 
 test: $(READY) java
-	$(BIN)/python -m pytest -m "not slow and not cluster and not reproduction"
+	$(BIN)/python -m pytest -m "not slow and not cluster and not reproduction and not browser"
 
 slow: $(READY) java
 	$(BIN)/python -m pytest -m "slow or cluster or reproduction"
+
+browser: $(READY)
+	sh scripts/chromium
+	$(BIN)/python -m pytest -m browser
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -26,7 +30,13 @@ bench: $(READY) java
 	$(BIN)/python scripts/bench
 
 wheel: $(READY)
+	rm -rf dist build
 	$(BIN)/python -m build --wheel --outdir dist .
+
+wheel-test: wheel java
+	rm -rf build/wheel-env && $(PYTHON) -m venv build/wheel-env
+	build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build && wheel-env/bin/ppdp demo wheel-demo --rows 5000
 
 java:
 	@sh scripts/java

@@ -9,6 +9,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from ppdp_spark.report import guarantees
+
 if TYPE_CHECKING:
     from ppdp_spark.results import Run
 
@@ -17,7 +19,8 @@ _SHOWN = 20
 
 def run_table(run: Run) -> Group:
     """Verdict, criteria, utility and paths of a run."""
-    parts: list[Any] = [_headline(run), _criteria(run)]
+    parts: list[Any] = [_headline(run), *_promises(run), _criteria(run)]
+    parts += _knowledge(run)
     facts = _facts(run)
     if facts.row_count:
         parts.append(facts)
@@ -36,10 +39,17 @@ def _headline(run: Run) -> Panel:
     return Panel(Text(about + reason, style=f"bold {style}"), expand=False)
 
 
+def _promises(run: Run) -> list[Text]:
+    """What is guaranteed, in plain sentences."""
+    told = guarantees(run.summary, run.verdict.to_dict())
+    lines = [Text(f"{'✓' if g.status != 'fail' else '✗'} {g.claim}") for g in told[:_SHOWN]]
+    return [*lines, Text("")] if lines else []
+
+
 def _criteria(run: Run) -> Table:
     table = Table(title="Criteria", title_justify="left", header_style="bold")
-    for name in ("criterion", "level", "worst group", "needed", "violations", "status"):
-        table.add_column(name)
+    for name in ("criterion", "level", "worst", "needed", "violations", "status"):
+        table.add_column(name, overflow="fold")
     ranked = sorted(run.verdict.rows, key=lambda row: ("fail", "pass", "measured").index(row.status))
     for row in ranked[:_SHOWN]:
         needed = "" if row.threshold is None else f"{row.relation} {row.threshold:.6g}"
@@ -50,10 +60,24 @@ def _criteria(run: Run) -> Table:
     return table
 
 
+def _knowledge(run: Run) -> list[Table]:
+    """Maximal knowledge for each explored value and confidence."""
+    tables = []
+    for skyline in run.summary.get("knowledge", [])[:_SHOWN]:
+        title = f"{skyline['value']}: safe at {skyline['c']:.0%} against every one of these"
+        table = Table("ℓ values", "k people", "m relatives", title=title, title_justify="left")
+        for point in skyline["points"][:_SHOWN]:
+            table.add_row(*(f"{point[axis]:,}" for axis in "lkm"))
+        if not skyline["points"]:
+            table.add_row("none", "none", "none")
+        tables.append(table)
+    return tables
+
+
 def _facts(run: Run) -> Table:
     table = Table.grid(padding=(0, 2))
     release, metrics = run.summary.get("release", {}), run.summary.get("metrics", {})
-    if "rows" in release:
+    if "rows" in release and "form" in release:
         table.add_row(
             "published", f"{release['rows']:,} rows in {release['groups']:,} groups ({release['form']})"
         )

@@ -109,12 +109,17 @@ class _Anonymization:
         raise error
 
     def _require_feasible(self, rows: list[VerdictRow]) -> None:
-        """The undivided table is the safest release there is: if it fails, every release fails."""
+        """Partitioning starts from the undivided table; where it fails, there is no way to begin.
+
+        With one value a person it is also the safest release there is.
+        """
         failing = [row for row in rows if not row.ok]
         if failing:
             reasons = "; ".join(_shortfall(row) for row in failing[:LISTED_FAILURES])
             more = f" (and {len(failing) - LISTED_FAILURES} more)" if len(failing) > LISTED_FAILURES else ""
-            reason = f"no release can satisfy the spec: the whole table as one group has {reasons}{more}"
+            reason = (
+                f"the whole table as one group already fails, so nothing can be published: {reasons}{more}"
+            )
             self.staging.fail(Verdict(tuple(rows), False, reason), self._facts())
             raise InfeasibleError(reason)
 

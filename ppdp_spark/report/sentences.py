@@ -263,6 +263,9 @@ def other(row: Row, setting: Setting) -> Guarantee:
     )
 
 
+BOOKKEEPING = {"conservation", "files", "suppression_budget", "l_eligibility"}
+"""Rows that promise nothing of their own while they hold: the table of criteria shows them."""
+
 SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "k_anonymity": k_anonymity,
     "alpha_k_anonymity": alpha_k_anonymity,
@@ -289,7 +292,7 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     told = [
         SENTENCES.get(str(row.get("criterion")), other)(row, setting)
         for row in rows
-        if row.get("criterion") != "skyline"
+        if row.get("criterion") != "skyline" and not (row.get("criterion") in BOOKKEEPING and holds(row))
     ]
     told += skyline([row for row in rows if row.get("criterion") == "skyline"], setting)
     told += suppression(mapping(summary, "suppression"), setting)

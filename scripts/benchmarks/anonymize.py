@@ -6,15 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench import Bench
-from benchmarks.on_spark import JobCount, floor_action, release_spec, scan, spark_session
-from benchmarks.scenario import Options, Parameters, Scenario
+from benchmarks.on_spark import JobCount, bring_into_cache, floor_action, release_spec, spark_session
 from benchmarks.tables import QUASI_IDENTIFIERS, SENSITIVE
 from ppdp_spark.pipeline import anonymize
 from ppdp_spark.results import Run
-
-
-def variants(options: Options) -> list[Parameters]:
-    return [{"k": k, "form": form, **options.spark()} for form in options.forms for k in options.k]
 
 
 def measure(bench: Bench) -> None:
@@ -26,9 +21,7 @@ def measure(bench: Bench) -> None:
             spec = release_spec(source, target, privacy={"k_anonymity": k}, output={"form": form})
             return anonymize(spec, spark=spark)
 
-        if not bench.parameters.get("cold"):
-            with bench.phase("reading the input once"):
-                scan(spark, bench.table("census", bench.rows), (*QUASI_IDENTIFIERS, SENSITIVE))
+        bring_into_cache(spark, bench, "census", (*QUASI_IDENTIFIERS, SENSITIVE))
         runs = {"floor": floor_action(spark, bench), "anonymize": ours}
         bench.note(**summary_facts(bench.compare(runs, JobCount(spark))["anonymize"]))
 
@@ -43,15 +36,3 @@ def summary_facts(run: Run) -> dict[str, Any]:
         "mean_size": metrics["sizes"]["mean"],
         "ncp": metrics["gcp"],
     }
-
-
-SCENARIO = Scenario(
-    name="anonymize",
-    about="ppdp anonymize on a census, 8 quasi-identifiers, from reading to the verified release",
-    rows=(1_000_000, 10_000_000),
-    variants=variants,
-    measure=measure,
-    ratio=("anonymize", "floor"),
-    tables=("census",),
-    facts={"verdict": "verdict", "people a group": "mean_size", "NCP": "ncp"},
-)

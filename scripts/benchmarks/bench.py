@@ -32,6 +32,7 @@ class Bench:
     ) -> None:
         self.parameters = parameters
         self.rows = int(parameters["rows"])
+        self.cold = bool(parameters.get("cold"))
         self.repeats = repeats
         self.data = data
         self.scratch = scratch
@@ -82,7 +83,7 @@ class Bench:
         The last of `runs` is what is measured, the others are its baselines. A cold measurement is the
         first run of the process: no warm-up, no baseline.
         """
-        if self.parameters.get("cold"):
+        if self.cold:
             name, action = list(runs.items())[-1]
             return {name: self.run(name, action, self.rows, counting)}
         self.warm_up(*runs.values())

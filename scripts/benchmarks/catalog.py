@@ -1,20 +1,116 @@
-"""All scenarios by name, in the order in which they run."""
+"""All scenarios by name, in the order in which they run. Light: what measures is loaded elsewhere."""
 
 from __future__ import annotations
 
-from benchmarks import anonymize, check, floor, kernel, peers, suppress, textbook
-from benchmarks.scenario import Scenario
+from benchmarks.scenario import Options, Parameters, Scenario
 
-SCENARIOS: dict[str, Scenario] = {
-    scenario.name: scenario
-    for scenario in (
-        kernel.SCENARIO,
-        floor.SCENARIO,
-        anonymize.SCENARIO,
-        check.SCENARIO,
-        suppress.SCENARIO,
-        suppress.DECISION,
-        textbook.SCENARIO,
-        peers.SCENARIO,
-    )
-}
+PEERS = ("anonypy", "polarfrost")
+POINTS = (0, 20)
+DISTINCT_VALUES = 1_000_000
+
+
+def _releases(options: Options) -> list[Parameters]:
+    return [{"k": k, "form": form, **options.spark()} for form in options.forms for k in options.k]
+
+
+def _peers(options: Options) -> list[Parameters]:
+    return [{"peer": peer, "k": options.k[0], **options.session()} for peer in PEERS]
+
+
+_ALL = (
+    Scenario(
+        name="kernel",
+        about="Mondrian inside one task, one core, in memory, against one stable sort of all rows",
+        module="kernel",
+        rows=(1_000_000,),
+        variants=lambda options: [{"k": k, **options.temperature()} for k in options.k],
+        ratio=("kernel", "sort"),
+        tables=("census",),
+        largest=10_000_000,
+        facts={"people a group": "mean_size", "smallest": "smallest", "NCP": "ncp"},
+    ),
+    Scenario(
+        name="floor",
+        about="Spark alone: read, one range shuffle, write; a bare groupBy(group, sensitive).count(); a scan",
+        module="floor",
+        rows=(1_000_000, 10_000_000),
+        variants=lambda options: [options.spark()],
+        ratio=("floor", "scan"),
+        tables=("census", "grouped"),
+    ),
+    Scenario(
+        name="anonymize",
+        about="`ppdp anonymize` of a census, 8 quasi-identifiers, from reading to the verified release",
+        module="anonymize",
+        rows=(1_000_000, 10_000_000),
+        variants=_releases,
+        ratio=("anonymize", "floor"),
+        tables=("census",),
+        facts={"verdict": "verdict", "people a group": "mean_size", "NCP": "ncp"},
+    ),
+    Scenario(
+        name="check",
+        about="`ppdp check` of groups of 20 people, 20 values, with and without skyline points for every "
+        "value, against a bare groupBy(group, sensitive).count()",
+        module="check",
+        rows=(20_000_000,),
+        variants=lambda options: [{"points": points, **options.spark()} for points in POINTS],
+        ratio=("check", "count by group"),
+        tables=("grouped",),
+        facts={"groups": "groups"},
+    ),
+    Scenario(
+        name="suppress",
+        about="`ppdp suppress` of a census where 30 % share a value, against reading and writing its columns",
+        module="suppress",
+        rows=(10_000_000,),
+        variants=lambda options: [options.spark()],
+        ratio=("suppress", "copy"),
+        tables=("skewed",),
+        facts={"share suppressed": "suppressed"},
+    ),
+    Scenario(
+        name="suppress-decision",
+        about="the decision of R-suppression on the counts of a million values, against a sort of the counts",
+        module="decision",
+        rows=(1_000_000_000,),
+        variants=lambda options: [{"values": DISTINCT_VALUES, **options.temperature()}],
+        ratio=("decision", "sort"),
+        fixed_rows=True,
+        facts={"share suppressed": "suppressed"},
+    ),
+    Scenario(
+        name="textbook",
+        about="a literal sequential Mondrian in pandas, in memory, against the whole of `ppdp anonymize`",
+        module="textbook",
+        rows=(100_000, 1_000_000),
+        variants=lambda options: [{"k": options.k[0], **options.session()}],
+        ratio=("textbook", "anonymize"),
+        tables=("census",),
+        largest=1_000_000,
+        facts={
+            "people a group, ours": "ours.mean_size",
+            "people a group, textbook": "theirs.mean_size",
+            "NCP, ours": "ours.ncp",
+            "NCP, textbook": "theirs.ncp",
+        },
+    ),
+    Scenario(
+        name="peers",
+        about="other packages from PyPI, in memory, against the whole of `ppdp anonymize`",
+        module="peers",
+        rows=(100_000,),
+        variants=_peers,
+        ratio=("peer", "anonymize"),
+        tables=("census",),
+        largest=1_000_000,
+        facts={
+            "people a group, ours": "ours.mean_size",
+            "people a group, peer": "theirs.mean_size",
+            "smallest, peer": "theirs.smallest",
+            "rows lost, peer": "theirs.rows_lost",
+        },
+    ),
+)
+
+SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

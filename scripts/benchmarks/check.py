@@ -6,18 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench import Bench
-from benchmarks.on_spark import JobCount, scan, spark_session
-from benchmarks.scenario import Options, Parameters, Scenario
+from benchmarks.on_spark import JobCount, bring_into_cache, count_action, spark_session
 from benchmarks.tables import GROUP, VALUE, VALUES
 from ppdp_spark.pipeline import check
 from ppdp_spark.results import Run
 from ppdp_spark.spec import ReleaseSpec
-
-POINTS = 20
-
-
-def variants(options: Options) -> list[Parameters]:
-    return [{"points": points, **options.spark()} for points in (0, POINTS)]
 
 
 def spec_of(source: str, points: int) -> ReleaseSpec:
@@ -40,28 +33,11 @@ def spec_of(source: str, points: int) -> ReleaseSpec:
 def measure(bench: Bench) -> None:
     with spark_session(bench) as spark:
 
-        def count(rows: int, target: Path) -> None:
-            pairs = spark.read.parquet(bench.table("grouped", rows)).groupBy(GROUP, VALUE).count()
-            pairs.write.format("noop").mode("overwrite").save()
-
         def ours(rows: int, target: Path) -> Run:
             return check(spec_of(bench.table("grouped", rows), bench.parameters["points"]), spark=spark)
 
-        if not bench.parameters.get("cold"):
-            with bench.phase("reading the input once"):
-                scan(spark, bench.table("grouped", bench.rows), (GROUP, VALUE))
-        run = bench.compare({"count by group": count, "check": ours}, JobCount(spark))["check"]
+        bring_into_cache(spark, bench, "grouped", (GROUP, VALUE))
+        runs = {"count by group": count_action(spark, bench), "check": ours}
+        run = bench.compare(runs, JobCount(spark))["check"]
         stages = {stage["name"]: stage["seconds"] for stage in run.summary["stages"]}
         bench.note(groups=run.summary["release"]["groups"], stages=stages)
-
-
-SCENARIO = Scenario(
-    name="check",
-    about="ppdp check of groups of 20 people, 20 values, against a bare groupBy(group, sensitive).count()",
-    rows=(20_000_000,),
-    variants=variants,
-    measure=measure,
-    ratio=("check", "count by group"),
-    tables=("grouped",),
-    facts={"groups": "groups"},
-)

@@ -79,8 +79,8 @@ def quality(coded: Coded, group: NDArray[np.int64]) -> dict[str, float]:
             share = (by_group.max() - by_group.min()) / max(1.0, column.attribute.span)
         else:
             share = (by_group.nunique() - 1) / max(1, len(column.attribute.values) - 1)
-        missing = (codes == 0).groupby(group).mean()
-        share = share.where(missing < 1, 0.0).where((missing == 0) | (missing == 1), 1.0)
+        present_in, people = by_group.count(), codes.groupby(group).size()
+        share = share.where(present_in > 0, 0.0).where((present_in == 0) | (present_in == people), 1.0)
         penalties.append(share.to_numpy()[group].mean())
     groups = int(group.max()) + 1
     return {

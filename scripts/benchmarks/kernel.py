@@ -9,14 +9,10 @@ import numpy as np
 
 from benchmarks.bench import Bench
 from benchmarks.coded import Coded, group_numbers, quality
-from benchmarks.scenario import WARM_UP_ROWS, Options, Parameters, Scenario
+from benchmarks.scenario import WARM_UP_ROWS
 from benchmarks.tables import QUASI_IDENTIFIERS
 
 SORTED_BY = QUASI_IDENTIFIERS.index("income")
-
-
-def variants(options: Options) -> list[Parameters]:
-    return [{"k": k, **options.temperature()} for k in options.k]
 
 
 def measure(bench: Bench) -> None:
@@ -34,16 +30,3 @@ def measure(bench: Bench) -> None:
     found = bench.compare({"sort": sort, "kernel": kernel})["kernel"]
     with bench.phase("quality"):
         bench.note(**quality(tables[bench.rows], group_numbers(found.order, found.starts)))
-
-
-SCENARIO = Scenario(
-    name="kernel",
-    about="Mondrian inside one task, one core, in memory, against one stable sort of the rows by a column",
-    rows=(1_000_000,),
-    variants=variants,
-    measure=measure,
-    ratio=("kernel", "sort"),
-    tables=("census",),
-    largest=10_000_000,
-    facts={"people a group": "mean_size", "smallest": "smallest", "NCP": "ncp"},
-)

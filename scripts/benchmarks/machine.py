@@ -6,11 +6,12 @@ import os
 import platform
 import re
 import subprocess
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 PACKAGES = ("ppdp-spark", "pyspark", "numpy", "numba", "pandas", "pyarrow", "anonypy", "polarfrost")
 
@@ -36,14 +37,17 @@ def cpu_model() -> str:
     return found.group(1) if found else platform.processor() or platform.machine()
 
 
+@cache
 def versions() -> dict[str, str]:
     found = {"python": platform.python_version(), "java": _first_line("java", "-version")}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    return found | {name: number for name in PACKAGES if (number := _version(name))}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def commit(root: Path) -> str:

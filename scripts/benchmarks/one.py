@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -17,7 +18,8 @@ def main() -> None:
     if request["scenario"] is None:
         tables.make(bench, request["parameters"]["table"])
     else:
-        catalog.SCENARIOS[request["scenario"]].measure(bench)
+        module = catalog.SCENARIOS[request["scenario"]].module
+        importlib.import_module(f"benchmarks.{module}").measure(bench)
 
 
 if __name__ == "__main__":

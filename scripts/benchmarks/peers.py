@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from benchmarks.bench import Bench
 from benchmarks.coded import Coded
 from benchmarks.ours import run_ours
-from benchmarks.scenario import Options, Parameters, Scenario
 from benchmarks.tables import CATEGORICAL, QUASI_IDENTIFIERS, SENSITIVE
 
 COUNT = "count"
@@ -26,29 +25,26 @@ def people(path: str) -> pd.DataFrame:
     return table
 
 
-def anonypy(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    from anonypy import Preserver
+def anonypy(table: pd.DataFrame, k: int) -> list[int]:
+    from anonypy import Preserver  # type: ignore[import-untyped]
 
     typed = table.astype(dict.fromkeys((*CATEGORICAL, SENSITIVE), "category"))
     found = Preserver(typed, list(QUASI_IDENTIFIERS), SENSITIVE).anonymize_k_anonymity(k=k)
-    return pd.DataFrame(found).groupby(list(QUASI_IDENTIFIERS), as_index=False)[COUNT].sum()
+    return pd.DataFrame(found).groupby(list(QUASI_IDENTIFIERS))[COUNT].sum().tolist()
 
 
-def polarfrost(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    import polars
-    from polarfrost import mondrian_k_anonymity
+def polarfrost(table: pd.DataFrame, k: int) -> list[int]:
+    import polars  # type: ignore[import-not-found]
+    from polarfrost import mondrian_k_anonymity  # type: ignore[import-not-found]
 
     found = mondrian_k_anonymity(
         polars.from_pandas(table), list(QUASI_IDENTIFIERS), SENSITIVE, k, list(CATEGORICAL)
     )
-    return pd.DataFrame({COUNT: found[COUNT].to_list()})
+    return list(found[COUNT])
 
 
-PEERS: dict[str, Callable[[pd.DataFrame, int], pd.DataFrame]] = {"anonypy": anonypy, "polarfrost": polarfrost}
-
-
-def variants(options: Options) -> list[Parameters]:
-    return [{"peer": peer, "k": k, **options.session()} for peer in PEERS for k in options.k[:1]]
+# Each gives the sizes of its groups.
+PEERS: dict[str, Callable[[pd.DataFrame, int], list[int]]] = {"anonypy": anonypy, "polarfrost": polarfrost}
 
 
 def measure(bench: Bench) -> None:
@@ -62,31 +58,13 @@ def measure(bench: Bench) -> None:
     def theirs(rows: int, target: Path) -> Any:
         return PEERS[peer](table, k)
 
-    sizes = bench.run("peer", theirs, bench.rows)[COUNT]
-    published = int(sizes.sum())
+    sizes = bench.run("peer", theirs, bench.rows)
+    published = sum(sizes)
     bench.note(
         theirs={
             "groups": len(sizes),
             "mean_size": published / len(sizes),
-            "smallest": int(sizes.min()),
+            "smallest": min(sizes),
             "rows_lost": bench.rows - published,
         }
     )
-
-
-SCENARIO = Scenario(
-    name="peers",
-    about="anonypy and polarfrost, in memory, against the whole of ppdp anonymize",
-    rows=(100_000,),
-    variants=variants,
-    measure=measure,
-    ratio=("peer", "anonymize"),
-    tables=("census",),
-    largest=1_000_000,
-    facts={
-        "people a group, ours": "ours.mean_size",
-        "theirs": "theirs.mean_size",
-        "their smallest": "theirs.smallest",
-        "rows they lost": "theirs.rows_lost",
-    },
-)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -62,9 +63,9 @@ class Runner:
                     made = self._process(None, {"rows": rows, "table": kind}, f"{kind} table, {rows:,} rows")
                     if made["status"] != OK:
                         return {**made, "parameters": parameters}
-        return self._process(scenario.name, parameters, title)
+        return self._process(scenario, parameters, title)
 
-    def _process(self, scenario: str | None, parameters: Parameters, title: str) -> Record:
+    def _process(self, scenario: Scenario | None, parameters: Parameters, title: str) -> Record:
         record: Record = {
             "parameters": parameters,
             "measured": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -80,12 +81,14 @@ class Runner:
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def _attempt(self, scenario: str | None, parameters: Parameters, title: str, scratch: Path) -> Record:
+    def _attempt(
+        self, scenario: Scenario | None, parameters: Parameters, title: str, scratch: Path
+    ) -> Record:
         request, result, log = scratch / "request.json", scratch / "result.json", self._log_path(title)
         wanted = {
-            "scenario": scenario,
+            "scenario": scenario and scenario.name,
             "parameters": parameters,
-            "repeats": self.options.repeats_at(parameters["rows"]),
+            "repeats": scenario.repeats(self.options, parameters["rows"]) if scenario else 1,
             "data": str(self.data),
             "scratch": str(scratch),
             "result": str(result),
@@ -131,19 +134,22 @@ def _outcome(watched: Watched, in_time: bool, log: Path) -> dict[str, Any]:
         return {"status": UNFINISHED, "phase": watched.phase, "reason": f"`{watched.phase}` took too long"}
     if watched.code == 0:
         return {"status": OK}
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    last = lines[-1] if lines else f"exit code {watched.code}"
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Failure)\b", line)]
+    last = (errors or lines or [f"exit code {watched.code}"])[-1]
     return {"status": FAILED, "reason": last.replace(str(ROOT), ".")[:300]}
 
 
 def _environment() -> dict[str, str]:
     """Our package on the path, and the arithmetic of one core to a process."""
-    path = os.pathsep.join(filter(None, [str(SCRIPTS), str(ROOT), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     return {**os.environ, **threads, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
 
 
 def describe(scenario: str, parameters: Parameters) -> str:
     """A title such as `anonymize, 1,000,000 rows, k 10, form generalized`."""
-    rest = [f"{key} {value}" for key, value in parameters.items() if key not in ("rows", "cores", "driver_memory")]
+    rest = [
+        f"{key} {value}" for key, value in parameters.items() if key not in ("rows", "cores", "driver_memory")
+    ]
     return ", ".join([scenario, f"{parameters['rows']:,} rows", *rest])

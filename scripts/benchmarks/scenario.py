@@ -1,13 +1,10 @@
-"""What a scenario is: named variants, a function that measures one of them, and how to show the result."""
+"""What a scenario is: a module that measures, the variants it measures, and how to show the results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from benchmarks.bench import Bench
+from typing import Any
 
 Parameters = dict[str, Any]
 """What tells a measurement from others of its scenario; plain JSON."""
@@ -62,7 +59,7 @@ class Scenario:
         about       one line for `--list` and the report
         rows        sizes unless others are asked for
         variants    parameters of the measurements at one size
-        measure     takes one measurement, in a process of its own
+        module      where `measure(bench)` takes one measurement, loaded in a process of its own
         ratio       the two runs whose times are divided, (over, under)
         tables      kinds of tables it reads, at the size measured and at that of the warm-up
         largest     sizes beyond it are left out (what runs on one core or in pandas)
@@ -74,12 +71,15 @@ class Scenario:
     about: str
     rows: tuple[int, ...]
     variants: Callable[[Options], list[Parameters]]
-    measure: Callable[[Bench], None]
+    module: str
     ratio: tuple[str, str]
     tables: tuple[str, ...] = ()
     fixed_rows: bool = False
     largest: int | None = None
     facts: Mapping[str, str] | None = None
+
+    def repeats(self, options: Options, rows: int) -> int:
+        return options.repeats_at(0 if self.fixed_rows else rows)
 
     def plan(self, options: Options) -> tuple[list[Parameters], list[int]]:
         """Parameters of every measurement asked for, and the sizes left out."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from benchmarks.bench import Bench
 from benchmarks.coded import Coded, quality
 from benchmarks.ours import run_ours
-from benchmarks.scenario import Options, Parameters, Scenario
 
 
 def textbook(table: pd.DataFrame, k: int) -> list[pd.Index]:
@@ -41,10 +40,6 @@ def numbered(groups: list[pd.Index], rows: int) -> NDArray[np.int64]:
     return numbers
 
 
-def variants(options: Options) -> list[Parameters]:
-    return [{"k": k, **options.session()} for k in options.k[:1]]
-
-
 def measure(bench: Bench) -> None:
     k = bench.parameters["k"]
     coded = Coded.read(bench.table("census", bench.rows))
@@ -56,21 +51,3 @@ def measure(bench: Bench) -> None:
 
     groups = bench.run("textbook", recursion, bench.rows)
     bench.note(theirs=quality(coded, numbered(groups, bench.rows)))
-
-
-SCENARIO = Scenario(
-    name="textbook",
-    about="a literal sequential Mondrian in pandas on the same codes, and how good its groups are",
-    rows=(100_000, 1_000_000),
-    variants=variants,
-    measure=measure,
-    ratio=("textbook", "anonymize"),
-    tables=("census",),
-    largest=1_000_000,
-    facts={
-        "people a group, ours": "ours.mean_size",
-        "theirs": "theirs.mean_size",
-        "NCP, ours": "ours.ncp",
-        "theirs ": "theirs.ncp",
-    },
-)

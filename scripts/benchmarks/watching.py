@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-import psutil
+import psutil  # type: ignore[import-untyped]
 
 from benchmarks.bench import PHASE
 
@@ -28,7 +29,13 @@ class Watched:
         self.peaks: dict[str, dict[str, int]] = {}
         self.now: dict[str, int] = {}
         self._process = subprocess.Popen(
-            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
         )
         self._root = psutil.Process(self._process.pid)
         self._kinds: dict[int, str] = {}
@@ -47,10 +54,8 @@ class Watched:
         """Look at the memory of every process of the tree once."""
         totals = dict.fromkeys(KINDS, 0)
         for process in self._tree():
-            try:
+            with suppress(psutil.Error):
                 totals[self._kind(process)] += process.memory_info().rss
-            except psutil.Error:
-                continue
         totals["total"] = sum(totals.values())
         peak = self.peaks.setdefault(self.phase, dict(totals))
         for kind, size in totals.items():
@@ -61,10 +66,8 @@ class Watched:
         """End the process and all that it started; harmless when they are gone."""
         tree = self._tree()
         for process in tree:
-            try:
+            with suppress(psutil.Error):
                 process.kill()
-            except psutil.Error:
-                continue
         psutil.wait_procs(tree, timeout=10)
         self._process.wait()
 

@@ -46,7 +46,7 @@ def test_equal_rows(spark, removed):
 def test_uniform_over_rows(spark):
     """Every row goes equally often; a hash without a key would not pass."""
     table = spark.range(40).select("id", F.lit("a").alias("v")).cache()
-    gone = Counter({i: 0 for i in range(40)})
+    gone = Counter(dict.fromkeys(range(40), 0))
     for seed in range(60):
         gone.update(
             {row.id for row in table.collect()}

@@ -1,0 +1,8 @@
+"""spark-submit jobs/generate.py …: the command `ppdp generate` on the cluster that spark-submit names."""
+
+import sys
+
+from ppdp_spark.cli import app
+
+if __name__ == "__main__":
+    app(["generate", *sys.argv[1:]])
