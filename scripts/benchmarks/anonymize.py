@@ -29,9 +29,11 @@ def measure(bench: Bench) -> None:
 def summary_facts(run: Run) -> dict[str, Any]:
     """What the run says of itself: its verdict, seconds of stages, quality."""
     metrics = run.summary["metrics"]
+    stages = {stage["name"]: stage["seconds"] for stage in run.summary["stages"]}
+    between = max(0.0, run.summary["seconds"] - sum(stages.values()))
     return {
         "verdict": "pass" if run.ok else "fail",
-        "stages": {stage["name"]: stage["seconds"] for stage in run.summary["stages"]},
+        "stages": {**stages, "between": round(between, 3)},
         "groups": run.summary["release"]["groups"],
         "mean_size": metrics["sizes"]["mean"],
         "ncp": metrics["gcp"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from benchmarks.catalog import SCENARIOS
 from benchmarks.figures import draw
 from benchmarks.scenario import Scenario
 from benchmarks.store import OK, Record, Results, ratio
+
+_MEMORY = {"jvm": "JVM GB", "workers": "workers GB", "total": "all GB"}
+_SESSION = {"cores": "cores", "driver_memory": "driver memory"}
 
 _HEAD = """# Benchmarks
 
@@ -34,6 +38,7 @@ def write_report(folder: Path) -> Path:
             f"{_sentence(SCENARIOS[name].about)}\n",
             _main_table(SCENARIOS[name], records),
         ]
+        parts += [_session(records)]
         parts += [f"![{file.stem}]({file.name})\n" for file in figures.get(name, ())]
         stages = _stage_table(records)
         parts += [f"Seconds by stage, last run:\n\n{stages}"] if stages else []
@@ -47,31 +52,40 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """Which columns the table of a scenario has."""
+
+    settings: Sequence[str]
+    runs: Sequence[str]
+    memory: Sequence[str]
+    counted: bool
+
+
 def _main_table(scenario: Scenario, records: Sequence[Record]) -> str:
     over, under = scenario.ratio
     settings = _settings(records)
     names = list(dict.fromkeys([under, *(name for record in records for name in record["runs"]), over]))
     names = [name for name in names if name != over] + [over]
-    on_spark = any("jobs" in run for record in records for run in record["runs"].values())
-    counted = ["jobs", "stages", "shuffled MB"] if on_spark else []
+    runs = [run for record in records for run in record["runs"].values()]
+    counted = ["jobs", "stages", "shuffled MB"] if any("jobs" in run for run in runs) else []
+    memory = list(_MEMORY) if any(run.get("memory", {}).get("jvm") for run in runs) else ["total"]
     heads = [*settings, *(f"{name} s" for name in names), f"{over} / {under}", f"{_subject(scenario)} rows/s"]
-    heads += ["JVM GB", "workers GB", "all GB", *counted, *(scenario.facts or {}), "load", "note"]
-    rows = [_main_row(scenario, record, settings, names, bool(counted)) for record in records]
+    heads += [*(_MEMORY[kind] for kind in memory), *counted, *(scenario.facts or {}), "load", "note"]
+    columns = _Columns(settings, names, memory, bool(counted))
+    rows = [_main_row(scenario, record, columns) for record in records]
     return _table([head.strip() for head in heads], rows)
 
 
-def _main_row(
-    scenario: Scenario, record: Record, settings: Sequence[str], names: Sequence[str], counted: bool
-) -> list[str]:
+def _main_row(scenario: Scenario, record: Record, columns: _Columns) -> list[str]:
     runs, subject = record["runs"], record["runs"].get(_subject(scenario), {})
     value, at_least = ratio(record, *scenario.ratio)
-    memory = subject.get("memory", {})
-    cells = [_shown(record["parameters"].get(key)) for key in settings]
-    cells += [_shown(runs.get(name, {}).get("seconds")) for name in names]
+    cells = [_shown(record["parameters"].get(key)) for key in columns.settings]
+    cells += [_shown(runs.get(name, {}).get("seconds")) for name in columns.runs]
     cells += [f"**{'> ' * at_least}{value:.2f}**" if value is not None else "–"]
     cells += [_shown(subject.get("rows_per_second"))]
-    cells += [_gigabytes(memory.get(kind)) for kind in ("jvm", "workers", "total")]
-    if counted:
+    cells += [_gigabytes(subject.get("memory", {}).get(kind)) for kind in columns.memory]
+    if columns.counted:
         shuffled = subject.get("shuffle_bytes")
         cells += [_shown(subject.get("jobs")), _shown(subject.get("stages"))]
         cells += ["–" if shuffled is None else f"{shuffled / 1e6:,.1f}"]
@@ -93,14 +107,20 @@ def _note(record: Record) -> str:
 
 
 def _settings(records: Sequence[Record]) -> list[str]:
-    """Parameters worth a column: rows, and whatever is not the same default everywhere."""
+    """Parameters worth a column: all but settings of the session that are the same everywhere."""
     keys = list(dict.fromkeys(key for record in records for key in record["parameters"]))
-    plain = {"driver_memory": "default"}
-    return [key for key in keys if {_value(r, key) for r in records} != {plain.get(key)}]
+    return [key for key in keys if key not in _SESSION or len(_values(records, key)) > 1]
 
 
-def _value(record: Record, key: str) -> Any:
-    return record["parameters"].get(key)
+def _values(records: Sequence[Record], key: str) -> set[Any]:
+    return {record["parameters"].get(key) for record in records}
+
+
+def _session(records: Sequence[Record]) -> str:
+    """The settings that got no column, in words."""
+    same = {key: _values(records, key) for key in _SESSION}
+    said = [f"{words} {_shown(same[key].pop())}" for key, words in _SESSION.items() if len(same[key]) == 1]
+    return f"Of the session: {', '.join(said)}.\n" if "cores" in records[0]["parameters"] and said else ""
 
 
 def _stage_table(records: Sequence[Record]) -> str:
@@ -116,19 +136,22 @@ def _stage_table(records: Sequence[Record]) -> str:
 
 
 def _machines(results: Mapping[str, Sequence[Record]]) -> str:
-    """Every machine and revision that results come from."""
-    lines: dict[str, list[str]] = {}
+    """Every machine that results come from, with the versions of what ran there."""
+    found: dict[str, dict[str, list[str]]] = {}
     for name, records in results.items():
         for record in records:
-            here, found = record["machine"], record["versions"]
-            text = (
+            here, versions = record["machine"], record["versions"]
+            machine = (
                 f"{here['cpu']}, {here['cores']} cores, {here['memory_gb']} GB, {here['system']}; "
-                f"Python {found['python']}, Spark {found.get('pyspark')}, {found.get('java')}; "
-                f"revision {record['commit'] or 'unknown'}, {record['measured'][:10]}"
+                f"Python {versions['python']}, Spark {versions.get('pyspark')}, {versions.get('java')}"
             )
-            lines.setdefault(text, []).append(name)
-    rows = [f"- {', '.join(dict.fromkeys(names))}: {text}" for text, names in lines.items()]
-    return "\n".join(["## Machines\n", *rows, ""]) if rows else ""
+            when = f"{record['measured'][:10]}, revision {record['commit'] or 'unknown'}"
+            found.setdefault(machine, {}).setdefault(when, []).append(name)
+    lines = ["## Machines\n"]
+    for machine, times in found.items():
+        lines.append(f"- {machine}")
+        lines += [f"  - {when}: {', '.join(dict.fromkeys(names))}" for when, names in times.items()]
+    return "\n".join([*lines, ""]) if found else ""
 
 
 def _elsewhere(folder: Path) -> str:

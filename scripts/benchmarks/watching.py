@@ -38,7 +38,6 @@ class Watched:
             text=True,
         )
         self._root = psutil.Process(self._process.pid)
-        self._kinds: dict[int, str] = {}
         self._listener = threading.Thread(target=self._listen, args=(log,), daemon=True)
         self._listener.start()
 
@@ -83,11 +82,12 @@ class Watched:
             return []
 
     def _kind(self, process: psutil.Process) -> str:
-        if process.pid not in self._kinds:
-            words = " ".join(process.cmdline())
-            java = "java" in process.name()
-            self._kinds[process.pid] = "jvm" if java else "workers" if "pyspark.daemon" in words else "driver"
-        return self._kinds[process.pid]
+        """Asked anew each time: a process of Spark is a shell first, and a JVM later."""
+        if process == self._root:
+            return "driver"
+        if "pyspark.daemon" in " ".join(process.cmdline()):
+            return "workers"
+        return "jvm" if "java" in process.name() else "driver"
 
     def _listen(self, log: IO[str]) -> None:
         assert self._process.stdout is not None

@@ -228,8 +228,9 @@ def test_types_of_quasi_identifiers(spark, tmp_path):
     bounds = " and ".join(f"o.{n} between r.{n}_min and r.{n}_max" for n in names if n != "yes")
     inside = spark.sql(
         "select r.group_id, count(*) n, max(size) size from "
-        "(select *, count(*) over (partition by group_id) size, row_number() over (partition by group_id order by big) i"
-        f" from released) r join original o on {bounds} and contains(r.yes, cast(o.yes as string)) where i = 1 group by 1"
+        "(select *, count(*) over (partition by group_id) size, "
+        "row_number() over (partition by group_id order by big) i from released) r "
+        f"join original o on {bounds} and contains(r.yes, cast(o.yes as string)) where i = 1 group by 1"
     ).toPandas()
     assert (inside.n == inside["size"]).all() and inside.n.sum() == 200
 
