@@ -264,14 +264,6 @@ def _errors() -> Iterator[None]:
     except PpdpError as error:
         typer.echo(f"ppdp: {error}", err=True)
         raise typer.Exit(error.exit_code) from None
-    except Exception as error:
-        from ppdp_spark.failures import explained
-
-        known = explained(error)
-        if known is None:
-            raise
-        typer.echo(f"ppdp: {known}", err=True)
-        raise typer.Exit(known.exit_code) from None
 
 
 def _log_to_terminal() -> None:

@@ -13,6 +13,7 @@ from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, InternalError, PpdpError
 from ppdp_spark.guarantees import public_privacy
 from ppdp_spark.pipeline import suppression
+from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.grouping import Grouping
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import Staging
@@ -34,6 +35,7 @@ LISTED_VALUES = 1_000
 """Sensitive values whose counts the private summary lists, the most frequent first."""
 
 
+@told_plainly
 def anonymize(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
     """Publish the table as the spec says, verified from the written files, or publish nothing.
 

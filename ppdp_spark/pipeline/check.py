@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.guarantees import absent_values, criteria_of, measured_criteria
+from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import write_findings
 from ppdp_spark.results import Run, Stages, Verdict
@@ -17,6 +18,7 @@ from ppdp_spark.spec import Command, ReleaseSpec
 from ppdp_spark.summary import run_facts
 
 
+@told_plainly
 def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
     """Judge a table by the criteria of the spec, and measure it by all others, in one scan.
 

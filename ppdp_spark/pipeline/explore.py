@@ -13,6 +13,7 @@ from ppdp_spark.core.knowledge import Bounds, KnowledgeSkyline, Signatures, merg
 from ppdp_spark.errors import SpecError
 from ppdp_spark.guarantees import criteria_of
 from ppdp_spark.pipeline.check import finding_facts, grouped_table
+from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.staging import write_findings
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark.released import Grouped
@@ -35,6 +36,7 @@ class _Signing:
         return merge_signatures([left, right])
 
 
+@told_plainly
 def explore(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
     """The knowledge skyline of chosen values at chosen confidences, on any table of groups.
 

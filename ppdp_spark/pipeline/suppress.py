@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import BudgetError
 from ppdp_spark.pipeline import suppression
+from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import Staging
 from ppdp_spark.results import Run, Stages, Verdict
@@ -17,6 +18,7 @@ from ppdp_spark.summary import run_facts
 KEPT = "kept"
 
 
+@told_plainly
 def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
     """Write the rows that may take part in a release to `private/kept`, with the verdict and the audit.
 

@@ -13,6 +13,7 @@ from ppdp_spark.core.criteria.conservation import Conservation
 from ppdp_spark.core.criteria.eligibility import Eligibility
 from ppdp_spark.errors import DataError
 from ppdp_spark.guarantees import criteria_of
+from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark.released import read_release
@@ -22,6 +23,7 @@ from ppdp_spark.storage import MANIFEST, RELEASE, Folder, table_digests
 from ppdp_spark.summary import run_facts
 
 
+@told_plainly
 def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
     """Check the hashes, the sizes and every criterion of the release in an output folder."""
     stages = Stages()

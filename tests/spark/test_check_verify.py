@@ -119,7 +119,7 @@ def test_verify_rejects_a_group_described_in_two_ways(spark, release, tmp_path):
     data = pd.read_parquet(part)
     data.loc[0, "age"] = "17"
     data.to_parquet(part)
-    with pytest.raises(Exception, match="described in two ways"):
+    with pytest.raises(DataError, match="described in two ways"):
         verify(str(folder), spark=spark)
 
 

@@ -20,10 +20,9 @@ MAY_IMPORT = {
     "results": {"core", "errors", "report", "terminal"},
     "terminal": {"report", "results"},
     "summary": {"results"},
-    "failures": {"errors", "spark"},
     "doctor": set(),
     "pipeline": {"core", "errors", "guarantees", "report", "results", "spark", "spec", "storage", "summary"},
-    "cli": {"doctor", "errors", "failures", "pipeline", "report", "results", "spark", "spec", "storage"},
+    "cli": {"doctor", "errors", "pipeline", "report", "results", "spark", "spec", "storage"},
 }
 
 

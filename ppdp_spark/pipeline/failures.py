@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
 from pyspark.errors import PySparkException
 
 from ppdp_spark.errors import DataError, InternalError, PpdpError
@@ -18,10 +22,30 @@ _UNREADABLE = (
 )
 
 
-def explained(error: BaseException) -> PpdpError | None:
-    """What a failure of a Spark job means for the user; None if it is not one."""
-    if isinstance(error, PpdpError):
-        return error
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def told_plainly(command: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A command whose failures inside Spark become errors of ours, without Spark's text."""
+
+    @wraps(command)
+    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            return command(*args, **kwargs)
+        except PpdpError:
+            raise
+        except Exception as error:
+            known = explained(error)
+            if known is None:
+                raise
+            raise known from None
+
+    return guarded
+
+
+def explained(error: Exception) -> PpdpError | None:
+    """What a failure of Spark or of the file system means for the user; None if it is neither."""
     if isinstance(error, PySparkException) or type(error).__module__.startswith("py4j"):
         text = str(error)
         for known in (CHANGED, TWO_WAYS):

@@ -1,0 +1,82 @@
+"""The command line as a new user meets it: real processes, exit codes, messages without a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+PPDP = [sys.executable, "-c", "from ppdp_spark.cli import main; main()"]
+
+
+def ppdp(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "120"}
+    return subprocess.run(
+        [*PPDP, *args], capture_output=True, text=True, cwd=cwd, env=environment, timeout=300
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    """A folder with a table and a spec."""
+    folder = tmp_path_factory.mktemp("home")
+    rows = [{"id": f"CANARY{i}", "age": i % 60, "job": f"job{i % 4}"} for i in range(400)]
+    pd.DataFrame(rows).to_csv(folder / "people.csv", index=False)
+    (folder / "spec.yaml").write_text(
+        "version: 1\ndataset: people\ninput: {path: people.csv}\n"
+        "columns: {identifiers: [id], quasi_identifiers: {age: numeric}, sensitive: job}\n"
+        "privacy: {k_anonymity: 5}\noutput: {path: out}\n"
+    )
+    return folder
+
+
+def test_the_whole_walk(home):
+    done = ppdp("anonymize", "spec.yaml", cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert "PASS" in done.stdout and "out/release" in done.stdout.replace("\n", "")
+    assert "CANARY" not in done.stdout + done.stderr
+    again = ppdp("anonymize", "spec.yaml", cwd=home)
+    assert again.returncode == 2 and "already holds a release" in again.stderr
+    judged = ppdp("verify", "out", "--json", cwd=home)
+    assert judged.returncode == 0 and json.loads(judged.stdout)["verdict"]["status"] == "pass"
+    (home / "out/private/report.html").unlink()
+    assert ppdp("report", "out", cwd=home).returncode == 0
+    assert "PASS" in (home / "out/private/report.html").read_text()
+    impossible = ppdp("anonymize", "spec.yaml", "--overwrite", "--set", "privacy.k_anonymity=500", cwd=home)
+    assert impossible.returncode == 4 and "needed >= 500" in impossible.stderr
+    assert json.loads((home / "out/private/verdict.json").read_text())["status"] == "fail"
+    assert ppdp("verify", "out", "--quiet", cwd=home).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "message"),
+    [
+        (["privacy.k_anonymity=1"], 2, "must be at least 2"),
+        (["privacy.k_anonimity=5"], 2, "did you mean"),
+        (["input.path=nowhere.csv"], 3, "cannot be read"),
+    ],
+)
+def test_mistakes_are_named_without_a_traceback(home, changes, code, message):
+    sets = [part for change in changes for part in ("--set", change)]
+    done = ppdp("anonymize", "spec.yaml", *sets, "--set", "output.path=elsewhere", cwd=home)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr and "Traceback" not in done.stderr
+    assert not (home / "elsewhere/release").exists()
+
+
+def test_a_damaged_file_is_told_plainly(home):
+    (home / "bad.parquet").write_bytes(b"PAR1 this is not a table PAR1")
+    done = ppdp("anonymize", "spec.yaml", "--set", "input={path: bad.parquet}", "--overwrite", cwd=home)
+    assert done.returncode == 3 and "Traceback" not in done.stderr
+
+
+def test_schema_doctor_and_help(home):
+    schema = json.loads(ppdp("spec-schema", cwd=home).stdout)
+    assert "privacy" in schema["properties"]
+    assert ppdp("doctor", cwd=home).returncode == 0
+    assert "anonymize" in ppdp("--help", cwd=home).stdout
