@@ -8,6 +8,7 @@ from typing import Any
 from ppdp_spark.core import criteria as K
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured
 from ppdp_spark.core.skyline import LocalSkyline, Point, Skyline, SkylineCriterion, Target
+from ppdp_spark.errors import SpecError
 from ppdp_spark.spec import Privacy, ReleaseSpec, SkylinePoint
 
 
@@ -16,6 +17,8 @@ def local_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[Local
 
     `distribution` is how often each sensitive value occurs in the table the release describes.
     """
+    if privacy.robustness is not None:
+        raise SpecError("`privacy.robustness` cannot be checked by this version")
     counts = tuple(distribution)
     wanted: list[LocalCriterion] = []
     if privacy.k_anonymity is not None:

@@ -33,7 +33,7 @@ from ppdp_spark.spec.paths import resolved_path
 from ppdp_spark.spec.privacy import Privacy
 from ppdp_spark.spec.wording import Location, excerpt, located, shown, wrong_kind
 
-Command = Literal["anonymize", "check", "explore", "suppress", "attack"]
+Command = Literal["anonymize", "check", "explore", "suppress"]
 
 HIDDEN = "(hidden)"
 _SECRET_OPTION = ("password", "passwd", "secret", "token", "key", "credential", "user")
@@ -165,6 +165,10 @@ class ReleaseSpec(SpecModel):
             raise SpecError(problems)
 
     def _lacking(self, command: Command) -> Iterator[str]:
+        if self.privacy.robustness is not None:
+            yield "`privacy.robustness` cannot be checked by this version: remove it"
+        if self.partitioner != "mondrian":
+            yield f"`partitioner` ({self.partitioner}) is not in this version: use mondrian"
         if command == "anonymize" and not self.privacy.criteria:
             yield _NO_CRITERIA
         if command == "anonymize" and not self.columns.quasi_identifiers:
@@ -175,11 +179,9 @@ class ReleaseSpec(SpecModel):
             yield "`output.path` is missing: add `output: {path: out/census}`"
         if command == "suppress" and self.suppression.method == "none":
             yield "`suppression.method` (none) suppresses nothing: use r or safe-d"
-        if command in ("explore", "attack") and self.columns.sensitive is None:
+        if command == "explore" and self.columns.sensitive is None:
             yield f"`columns.sensitive` is missing: `{command}` needs it"
-        if command in ("check", "explore", "attack") and not (
-            self.columns.group or self.columns.quasi_identifiers
-        ):
+        if command in ("check", "explore") and not (self.columns.group or self.columns.quasi_identifiers):
             yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
 
     @property

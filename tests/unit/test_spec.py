@@ -637,7 +637,6 @@ def test_what_commands_need() -> None:
         ],
         "check": ["`columns.group` and"],
         "explore": ["`columns.sensitive` is missing", "`columns.group` and"],
-        "attack": ["`columns.sensitive` is missing", "`columns.group` and"],
         "suppress": ["`output.path` is missing", "`suppression.method` (none)"],
     }
     for command, starts in wanted.items():
@@ -645,7 +644,11 @@ def test_what_commands_need() -> None:
             bare.require_for(command)  # type: ignore[arg-type]
         assert len(caught.value.problems) == len(starts)
         assert all(p.startswith(s) for p, s in zip(caught.value.problems, starts, strict=True))
-        ReleaseSpec.parse(valid()).require_for(command)  # type: ignore[arg-type]
+        ReleaseSpec.parse(changed("privacy/robustness", ...)).require_for(command)  # type: ignore[arg-type]
+        with pytest.raises(SpecError, match=r"`privacy.robustness` cannot be checked"):
+            ReleaseSpec.parse(valid()).require_for(command)  # type: ignore[arg-type]
+        with pytest.raises(SpecError, match=r"`partitioner` \(art\) is not in this version"):
+            ReleaseSpec.parse(changed("partitioner", "art")).require_for(command)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="unsafe-d"):
         ReleaseSpec.parse(changed("suppression/method", "unsafe-d")).require_for("anonymize")
 
