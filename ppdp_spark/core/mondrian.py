@@ -186,6 +186,12 @@ def undivided(codes: IntArray, bounds: IntArray) -> Partition:
     return Partition(order, starts, lowest, highest, Cuts(none, none, none, none, none))
 
 
+def undivided_summary(sensitive: Sensitive) -> GroupSummaries:
+    """All people as one group."""
+    counts = np.bincount(sensitive.values, minlength=sensitive.width)
+    return GroupSummaries(np.array([sensitive.people]), counts[None, :])
+
+
 def cuttable(
     codes: IntArray,
     sensitive: Sensitive,

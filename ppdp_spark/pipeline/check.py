@@ -12,7 +12,6 @@ from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import write_findings
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark.released import Grouped, read_groups
-from ppdp_spark.spark.statistics import judge
 from ppdp_spark.spark.tables import read_table, require_columns
 from ppdp_spark.spec import Command, ReleaseSpec
 from ppdp_spark.summary import run_facts
@@ -32,7 +31,7 @@ def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSess
         case = grouped.case or "svpi"
         criteria = criteria_of(spec.privacy, labels=grouped.labels, counts=grouped.counts, case=case)
         measured = measured_criteria(spec.privacy, grouped.counts)
-        verdict = Verdict(tuple(judge(grouped.groups, [*criteria, *measured], grouped.width)))
+        verdict = Verdict(tuple(grouped.judge([*criteria, *measured])))
     summary = finding_facts(spec, "check", stages, grouped)
     summary["release"] = {"groups": verdict.rows[0].groups}
     return write_findings(spec, "check", verdict, summary)

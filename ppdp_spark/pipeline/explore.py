@@ -17,7 +17,6 @@ from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.staging import write_findings
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark.released import Grouped
-from ppdp_spark.spark.statistics import reduce_groups
 from ppdp_spark.spec import Explore, ReleaseSpec
 
 
@@ -53,7 +52,7 @@ def explore(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSe
     criteria = criteria_of(spec.privacy, labels=grouped.labels, counts=grouped.counts, case=case)
     with stages.stage("scan"):
         signing = [_Signing(value, case, bounds.max_l) for value in values]
-        found = reduce_groups(grouped.groups, [*signing, *criteria], grouped.width)
+        found = grouped.reduce([*signing, *criteria])
     with stages.stage("explore"):
         skylines = [
             knowledge.explore(signed, c, bounds) for signed in found[: len(values)] for c in wanted.confidence

@@ -14,9 +14,9 @@ from ppdp_spark.core.skyline import SkylineCriterion, balanced_floors
 from ppdp_spark.guarantees import coupled_skyline, criteria_of, separable_criteria
 from ppdp_spark.results import Stages
 from ppdp_spark.spark.coupled import Coupling
-from ppdp_spark.spark.fragments import Leaf, Tree, confirmed_tree, count_fragments, propose_tree
+from ppdp_spark.spark.fragments import Tree, confirmed_tree, count_fragments, propose_tree
 from ppdp_spark.spark.layout import Layout
-from ppdp_spark.spark.partition import CutFragment, DescribeGroups, partition_rows
+from ppdp_spark.spark.partition import CutFragment, DescribeGroups, all_sound, partition_rows
 from ppdp_spark.spark.profile import Profile
 from ppdp_spark.spec import Privacy
 from ppdp_spark.storage import Folder
@@ -69,12 +69,13 @@ class Grouping:
             table.write.parquet(str(folder))
             return table.sparkSession.read.parquet(str(folder))
 
+        task = CutFragment(self.layout, criteria, raw=coupling is not None)
         with stages.stage("fragment"):
-            tree = self._tree(rows, criteria)
+            tree = propose_tree(rows, self.layout.attributes, self.profile.kept)
         with stages.stage("partition"):
-            groups = save(
-                partition_rows(rows, tree, CutFragment(self.layout, criteria, raw=coupling is not None))
-            )
+            groups = save(partition_rows(rows, tree, task))
+            if not all_sound(groups):
+                groups = save(partition_rows(rows, self._confirmed(rows, tree, criteria), task))
         if coupling is None:
             return groups
         with stages.stage("couple"):
@@ -83,10 +84,8 @@ class Grouping:
             schema = self.layout.described_schema(rows.schema)
             return save(settled.mapInArrow(DescribeGroups(self.layout), schema))
 
-    def _tree(self, rows: DataFrame, criteria: tuple[LocalCriterion, ...]) -> Tree:
-        tree = propose_tree(rows, self.layout.attributes, self.profile.kept)
-        if isinstance(tree, Leaf):
-            return tree
+    def _confirmed(self, rows: DataFrame, tree: Tree, criteria: tuple[LocalCriterion, ...]) -> Tree:
+        """The cuts of a tree whose sides, counted exactly, satisfy every criterion."""
         counts = count_fragments(rows, tree, self.layout.attributes, self.layout.domain)
         return confirmed_tree(tree, counts, criteria)
 

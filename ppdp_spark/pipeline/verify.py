@@ -17,7 +17,6 @@ from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark.released import read_release
-from ppdp_spark.spark.statistics import judge
 from ppdp_spark.spec import Privacy
 from ppdp_spark.storage import MANIFEST, RELEASE, Folder, table_digests
 from ppdp_spark.summary import run_facts
@@ -48,7 +47,7 @@ def judge_release(spark: SparkSession, release: Folder, manifest: Mapping[str, A
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
-    return judge(grouped.groups, [*criteria, *eligible, conserved], grouped.width)
+    return grouped.judge([*criteria, *eligible, conserved])
 
 
 def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:

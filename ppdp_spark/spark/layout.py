@@ -39,7 +39,8 @@ class Layout:
     """The columns of encoded rows and of the group tables made from them.
 
     A *raw* group table has a path, a size and lists of everything known of its people. A *described*
-    one has bounds and labels instead of codes, unless `codes_published`.
+    one has bounds and labels instead of codes, unless `codes_published`. Both have `sound`: whether
+    the fragment that a group was cut from satisfies every criterion as a whole.
 
     where
         codes_published  whether people keep their codes: the bucketized form publishes them
@@ -80,16 +81,20 @@ class Layout:
         values = self.domain.codes(column.flatten()).to_numpy(zero_copy_only=False).astype(np.int32)
         return Sensitive(width, values, offsets - offsets[0])
 
-    def raw(self, people: People, groups: Partition, paths: pa.Array) -> pa.RecordBatch:
+    def raw(
+        self, people: People, groups: Partition, paths: pa.Array, *, sound: bool = True
+    ) -> pa.RecordBatch:
         """One row a group, with everything known of its people."""
         sizes = pa.array(np.diff(groups.starts), pa.int32())
         lists = _lists(people.arrays, self.row_names, groups.order, groups.starts)
-        return pa.RecordBatch.from_pydict({C.PATH: paths, C.SIZE: sizes, **lists})
+        marks = {C.SOUND: pa.array([sound] * len(sizes), pa.bool_())}
+        return pa.RecordBatch.from_pydict({C.PATH: paths, C.SIZE: sizes, **marks, **lists})
 
-    def described(self, people: People, groups: Partition) -> pa.RecordBatch:
+    def described(self, people: People, groups: Partition, *, sound: bool = True) -> pa.RecordBatch:
         """One row a group: bounds and labels, penalties, and its people as lists."""
         sizes = np.diff(groups.starts)
         out: dict[str, pa.Array] = {C.SIZE: pa.array(sizes, pa.int32())}
+        out[C.SOUND] = pa.array([sound] * len(sizes), pa.bool_())
         penalties = np.empty((len(sizes), len(people.columns)), np.float64)
         for j, column in enumerate(people.columns):
             description = generalize(column, groups, j)
@@ -111,11 +116,11 @@ class Layout:
         return np.asarray(groups.order[np.argsort(keys, kind="stable")])
 
     def raw_schema(self, rows: T.StructType) -> T.StructType:
-        fields = [T.StructField(C.PATH, T.StringType()), T.StructField(C.SIZE, T.IntegerType())]
+        fields = [T.StructField(C.PATH, T.StringType()), *_MARKS]
         return T.StructType(fields + _list_fields(rows, self.row_names))
 
     def described_schema(self, rows: T.StructType) -> T.StructType:
-        fields = [T.StructField(C.SIZE, T.IntegerType())]
+        fields = list(_MARKS)
         for j, attribute in enumerate(self.attributes):
             if isinstance(attribute, Ordered):
                 wide = T.DoubleType() if attribute.kind == "float" else T.LongType()
@@ -125,6 +130,9 @@ class Layout:
                 fields.append(T.StructField(C.label(j), T.StringType()))
         fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
         return T.StructType(fields + _list_fields(rows, self.published_names))
+
+
+_MARKS = (T.StructField(C.SIZE, T.IntegerType()), T.StructField(C.SOUND, T.BooleanType()))
 
 
 def _list_fields(rows: T.StructType, names: list[str]) -> list[T.StructField]:

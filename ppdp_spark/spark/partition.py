@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.groups import IntArray
-from ppdp_spark.core.mondrian import partition, undivided
+from ppdp_spark.core.mondrian import partition, undivided, undivided_summary
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.fragments import Tree, fragment_column, fragments_of
 from ppdp_spark.spark.layout import Layout, People
@@ -37,12 +37,15 @@ class CutFragment:
         arrays = {name: rows.column(name).chunk(0) for name in rows.column_names}
         people = self.layout.people(arrays, rows.num_rows)
         groups = partition(people.codes, people.sensitive, people.axes, self.criteria)
+        whole = undivided_summary(people.sensitive)
+        sound = all(bool(criterion.allowed(whole)[0]) for criterion in self.criteria)
         if self.raw:
             fragment = arrays[C.FRAGMENT][0].as_py()
             parents = pa.array([f"{fragment:08x}"] * (len(groups.starts) - 1))
-            yield self.layout.raw(people, groups, extended_paths(parents, np.zeros(len(parents), np.int64)))
+            paths = extended_paths(parents, np.zeros(len(parents), np.int64))
+            yield self.layout.raw(people, groups, paths, sound=sound)
         else:
-            yield self.layout.described(people, groups)
+            yield self.layout.described(people, groups, sound=sound)
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,11 @@ def extended_paths(parents: pa.Array, parent: IntArray) -> pa.Array:
     first = np.searchsorted(parent, parent, side="left")
     places = np.char.mod("%08x", np.arange(len(parent)) - first)
     return pc.binary_join_element_wise(parents, pa.array(places.tolist(), pa.string()), "")
+
+
+def all_sound(groups: DataFrame) -> bool:
+    """Whether every fragment, as a whole, satisfies every criterion."""
+    return groups.where(~F.col(C.SOUND)).isEmpty()
 
 
 def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.clustered import reduce_runs
 from ppdp_spark.spark.profile import labels_of, natural_order
-from ppdp_spark.spark.statistics import PERSON, TWO_WAYS, group_counts
+from ppdp_spark.spark.statistics import PERSON, TWO_WAYS, Reduction, group_counts, reduce_groups
 from ppdp_spark.spec import Columns
 from ppdp_spark.storage import DATA, Folder
 
@@ -27,12 +29,27 @@ class Grouped:
         values  sensitive values in code order, as text
         counts  how often each occurs
         case    None without a sensitive column
+        rows    people whose groups are supposed to lie together, if they do
     """
 
     groups: DataFrame
     values: tuple[str | None, ...]
     counts: tuple[int, ...]
     case: str | None
+    rows: DataFrame | None = None
+
+    def reduce(self, reductions: Sequence[Reduction[Any]]) -> list[Any]:
+        """What each reduction makes of the groups: without a shuffle where they lie together."""
+        if self.rows is not None:
+            found = reduce_runs(self.rows, reductions, self.width)
+            if found is not None:
+                return found
+        return reduce_groups(self.groups, reductions, self.width)
+
+    def judge(self, criteria: Sequence[Criterion[Any]]) -> list[VerdictRow]:
+        """The verdict of every criterion, in one scan."""
+        statistics = self.reduce(criteria)
+        return [row for c, found in zip(criteria, statistics, strict=True) for row in c.decide(found)]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -52,7 +69,7 @@ def read_release(spark: SparkSession, release: Folder, manifest: Mapping[str, An
     table = spark.read.parquet(str(data))
     described = F.xxhash64(*(C.column(name) for name in manifest["columns"]["quasi_identifiers"]))
     keys = {C.GROUP_ID: C.column(C.GROUP_ID)}
-    return _counted(table, keys, sensitive, number=C.GROUP_ID, same=described)
+    return _counted(table, keys, sensitive, number=C.GROUP_ID, same=described, clustered=True)
 
 
 def read_groups(table: DataFrame, columns: Columns) -> Grouped:
@@ -71,6 +88,7 @@ def _counted(
     *,
     number: str | None,
     same: Column | None = None,
+    clustered: bool = False,
 ) -> Grouped:
     """Count the values of every group; `same` must not vary within a group."""
     wanted = [key.alias(name) for name, key in keys.items()]
@@ -78,14 +96,14 @@ def _counted(
     if sensitive is None:
         rows = table.select(*wanted).withColumn(C.SENSITIVE, F.lit(0))
         groups = group_counts(rows, list(keys), case=None, number=number, same="description")
-        return Grouped(groups, (), (), None)
+        return Grouped(groups, (), (), None, rows if clustered else None)
     case, name = sensitive["case"], sensitive["column"]
     texts = C.column(name).cast("string" if case == "svpi" else "array<string>").alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
     values, counts = _value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
     coded = _coded(table.select(*wanted, texts), values, case)
     groups = group_counts(coded, list(keys), case=case, number=number, same="description")
-    return Grouped(groups, values, counts, case)
+    return Grouped(groups, values, counts, case, coded if clustered and case == "svpi" else None)
 
 
 def _value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:

@@ -13,7 +13,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.groups import GroupSummaries, IntArray
 from ppdp_spark.core.mondrian import COUNT_CELLS
 from ppdp_spark.spark import columns as C
@@ -78,12 +77,6 @@ def reduce_groups(groups: DataFrame, reductions: Sequence[Reduction[Any]], width
         empty = GroupSummaries(np.empty(0, np.int64), np.empty((0, width), np.int64))
         parts = [[reduction.summarise(empty, np.empty(0, np.int64)) for reduction in reductions]]
     return reduce(task.merged, parts)
-
-
-def judge(groups: DataFrame, criteria: Sequence[Criterion[Any]], width: int) -> list[VerdictRow]:
-    """The verdict of every criterion on a table of groups, in one scan of it."""
-    statistics = reduce_groups(groups, criteria, width)
-    return [row for c, statistic in zip(criteria, statistics, strict=True) for row in c.decide(statistic)]
 
 
 def group_counts(

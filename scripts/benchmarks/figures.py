@@ -97,11 +97,16 @@ def _others(records: Sequence[Record], folder: Path) -> Path:
         other = _others_time(record)
         if other is None:
             continue
-        name = record["parameters"].get("peer", "textbook in pandas")
-        rows = f"{record['parameters']['rows']:,} rows"
+        settings = record["parameters"]
+        name = settings.get("peer") or f"pandas recursion ({settings['cut']})"
+        rows = f"{settings['rows']:,} rows, k = {settings['k']}"
         hatch = "//" if other[1] else ""
         axes.barh(f"{name}, {rows}", other[0], color="tab:orange", hatch=hatch)
         axes.barh(f"ppdp anonymize, {rows}", record["runs"]["anonymize"]["seconds"], color="tab:blue")
     axes.invert_yaxis()
-    axes.set(xscale="log", xlabel="seconds (hatched: stopped there)", title="same people, k = 10")
+    axes.set(
+        xscale="log",
+        xlabel="seconds (hatched: stopped there)",
+        title="other implementations on the same people",
+    )
     return _saved(figure, folder / "peers.png")

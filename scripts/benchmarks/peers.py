@@ -29,8 +29,10 @@ def anonypy(table: pd.DataFrame, k: int) -> list[int]:
     from anonypy import Preserver  # type: ignore[import-untyped]
 
     typed = table.astype(dict.fromkeys((*CATEGORICAL, SENSITIVE), "category"))
-    found = Preserver(typed, list(QUASI_IDENTIFIERS), SENSITIVE).anonymize_k_anonymity(k=k)
-    return pd.DataFrame(found).groupby(list(QUASI_IDENTIFIERS))[COUNT].sum().tolist()
+    found = pd.DataFrame(Preserver(typed, list(QUASI_IDENTIFIERS), SENSITIVE).anonymize_k_anonymity(k=k))
+    # One row a group and sensitive value; a group's description is a list of one text a column.
+    keys = [found[name].str[0] for name in QUASI_IDENTIFIERS]
+    return found.groupby(keys)[COUNT].sum().tolist()
 
 
 def polarfrost(table: pd.DataFrame, k: int) -> list[int]:
