@@ -22,9 +22,10 @@ from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark import publish
 from ppdp_spark.spark.encode import encode_rows
+from ppdp_spark.spark.fragments import sampled
 from ppdp_spark.spark.layout import Layout
-from ppdp_spark.spark.metrics import group_metrics, size_histogram
-from ppdp_spark.spark.profile import Profile, profile_table
+from ppdp_spark.spark.metrics import group_metrics
+from ppdp_spark.spark.profile import Profile, profile_table, table_columns
 from ppdp_spark.spark.tables import Roles, assign_roles, read_table
 from ppdp_spark.spec import ReleaseSpec
 from ppdp_spark.storage import DATA, Folder, table_digests, tidy_table
@@ -73,10 +74,11 @@ class _Anonymization:
         layout = Layout(profile.attributes, profile.sensitive, bucketized, kept)
         grouping = Grouping.of(self.spec.privacy, profile, layout)
         self._require_feasible(grouping.feasibility())
-        groups = grouping.partition(rows, self.staging.scratch, self.stages)
+        part = sampled(table, table_columns(self.spec), profile.kept)
+        sample = encode_rows(part, self.spec, roles, profile)
+        groups = grouping.partition(rows, sample, scratch=self.staging.scratch, stages=self.stages)
         with self.stages.stage("measure"):
             metrics = group_metrics(groups, layout.attributes)
-            histogram = size_histogram(groups)
         _require_conserved(metrics["people"], profile.kept)
         with self.stages.stage("publish"):
             self._write_tables(groups, layout, metrics)
@@ -86,7 +88,7 @@ class _Anonymization:
         seeded = self.spec.suppression.unsafe_fixed_seed is not None
         reason = "the suppression used a fixed seed: not for publication" if seeded else None
         verdict = Verdict((*decision.rows, *judged), not seeded, reason)
-        summary = self._summary(profile, roles, metrics, histogram)
+        summary = self._summary(profile, roles, metrics)
         summary["suppression"] = suppression.facts(found, decision)
         return self.staging.finish(verdict, summary, manifest)
 
@@ -126,7 +128,7 @@ class _Anonymization:
             raise InfeasibleError(reason)
 
     def _write_tables(self, groups: DataFrame, layout: Layout, metrics: Mapping[str, Any]) -> None:
-        order = publish.order_groups(groups, layout.attributes, metrics["distinct"])
+        order = publish.order_groups(groups, layout.attributes, metrics["ncp"])
         numbered = publish.number_groups(groups, order, layout.published_names)
         names, data = self.spec.columns.publish_as_is, self.staging.release / DATA
         if self.spec.output.form == "generalized":
@@ -170,16 +172,14 @@ class _Anonymization:
             "warnings": list(self.spec.warnings),
         }
 
-    def _summary(
-        self, profile: Profile, roles: Roles, metrics: Mapping[str, Any], histogram: list[dict[str, int]]
-    ) -> dict[str, Any]:
+    def _summary(self, profile: Profile, roles: Roles, metrics: Mapping[str, Any]) -> dict[str, Any]:
         people, groups = metrics["people"], metrics["groups"]
         suppressed = profile.rows - people
         ncp = metrics["ncp"]
         k = self.spec.privacy.k_anonymity
         sizes = {key: metrics[key] for key in ("smallest", "largest")}
         measured = {
-            "sizes": {**sizes, "mean": people / groups, "histogram": histogram},
+            "sizes": {**sizes, "mean": people / groups, "histogram": metrics["histogram"]},
             "discernibility": metrics["discernibility"],
             "ncp": ncp,
             "gcp": sum(ncp.values()) / len(ncp),

@@ -55,8 +55,8 @@ class Grouping:
         criteria = criteria_of(self.privacy, labels=labels, counts=counts, case=case)
         return [row for c in criteria for row in c.decide(c.summarise(self.whole, np.array([1])))]
 
-    def partition(self, rows: DataFrame, scratch: Folder, stages: Stages) -> DataFrame:
-        """Described groups of the table."""
+    def partition(self, rows: DataFrame, sample: DataFrame, *, scratch: Folder, stages: Stages) -> DataFrame:
+        """Described groups of the table; `sample` is a part of its encoded rows chosen by content."""
         criteria, coupling = self.criteria, None
         if self.coupled is not None:
             coupling = Coupling(self.layout, self.criteria, self.coupled)
@@ -71,7 +71,7 @@ class Grouping:
 
         task = CutFragment(self.layout, criteria, raw=coupling is not None)
         with stages.stage("fragment"):
-            tree = propose_tree(rows, self.layout.attributes, self.profile.kept)
+            tree = propose_tree(sample, self.layout.attributes, self.profile.kept)
         with stages.stage("partition"):
             groups = save(partition_rows(rows, tree, task))
             if not all_sound(groups):

@@ -22,6 +22,11 @@ def code(position: int) -> str:
     return f"q{position}"
 
 
+def word(position: int) -> str:
+    """A column of several codes in one 64-bit word."""
+    return f"w{position}"
+
+
 def kept(position: int) -> str:
     """The column published as it is at `position`."""
     return f"a{position}"

@@ -78,14 +78,18 @@ def fragment_column(tree: Tree, attributes: Sequence[Attribute]) -> SparkColumn:
     )
 
 
-def propose_tree(rows: DataFrame, attributes: Sequence[Attribute], total: int) -> Tree:
-    """Cut a content-hashed sample until fragments hold about `FRAGMENT_ROWS` rows of the table."""
+def sampled(table: DataFrame, names: Sequence[str], total: int) -> DataFrame:
+    """Rows chosen by a hash of the named columns: about `SAMPLE_ROWS`, whatever the partitioning."""
+    one_in = max(1, total // SAMPLE_ROWS)
+    return table.where(F.pmod(F.xxhash64(*(C.column(name) for name in names)), F.lit(one_in)) == 0)
+
+
+def propose_tree(sample_rows: DataFrame, attributes: Sequence[Attribute], total: int) -> Tree:
+    """Cut a sample of encoded rows until fragments hold about `FRAGMENT_ROWS` rows of the table."""
     if total <= FRAGMENT_ROWS:
         return Leaf(0)
     names = [C.code(j) for j in range(len(attributes))]
-    one_in = max(1, total // SAMPLE_ROWS)
-    chosen = F.pmod(F.xxhash64(*rows.columns), F.lit(one_in)) == 0
-    sample = rows.where(chosen).groupBy(*names).count().toArrow().combine_chunks()
+    sample = sample_rows.groupBy(*names).count().toArrow().combine_chunks()
     sample = sample.sort_by([(name, "ascending") for name in names])
     columns = [Column.read(a, _array(sample, name)) for a, name in zip(attributes, names, strict=True)]
     weights = sample.column("count").to_numpy()

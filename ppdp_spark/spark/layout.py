@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property, reduce
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ppdp_spark.core.attributes import Attribute, Column, Ordered, generalize
+from ppdp_spark.core.attributes import Attribute, Categorical, Ordered, generalize
+from ppdp_spark.core.attributes import Column as CodeColumn
 from ppdp_spark.core.groups import IntArray
 from ppdp_spark.core.mondrian import Axis, Partition, Sensitive
+from ppdp_spark.core.packing import Packing
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.profile import SensitiveDomain
 
@@ -21,7 +26,7 @@ from ppdp_spark.spark.profile import SensitiveDomain
 class People:
     """People of one task as arrays: one column an attribute, sensitive values, and the raw lists."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[CodeColumn, ...]
     sensitive: Sensitive
     arrays: Mapping[str, pa.Array]
 
@@ -52,26 +57,69 @@ class Layout:
     codes_published: bool
     kept: int
 
+    @cached_property
+    def packing(self) -> Packing:
+        """Small codes, and with one value a person the sensitive one, travel in common words."""
+        largest = {C.code(j): self._largest(j) for j in range(len(self.attributes)) if self._small(j)}
+        if self._single:
+            assert self.domain is not None
+            largest[C.SENSITIVE] = max(0, len(self.domain.values) - 1)
+        return Packing.of(largest)
+
+    @property
+    def _single(self) -> bool:
+        return self.domain is not None and self.domain.case == "svpi"
+
+    def _small(self, position: int) -> bool:
+        attribute = self.attributes[position]
+        return isinstance(attribute, Categorical) or attribute.narrow
+
+    def _largest(self, position: int) -> int:
+        attribute = self.attributes[position]
+        return len(attribute.values) if isinstance(attribute, Categorical) else int(attribute.span) + 1
+
     @property
     def row_names(self) -> list[str]:
-        """Columns of encoded rows."""
-        return [C.code(j) for j in range(len(self.attributes))] + self._others
+        """Columns of packed rows: words, codes too wide for them, and what is carried along."""
+        wide = [C.code(j) for j in range(len(self.attributes)) if not self._small(j)]
+        arrays = [] if self.domain is None or self._single else [C.SENSITIVE]
+        return [C.word(w) for w in range(self.packing.words)] + wide + arrays + self._kept
 
     @property
     def published_names(self) -> list[str]:
         """Columns of which a described group table keeps a list a group."""
-        return self.row_names if self.codes_published else self._others
+        codes = [C.code(j) for j in range(len(self.attributes))] if self.codes_published else []
+        return codes + ([C.SENSITIVE] if self.domain is not None else []) + self._kept
 
     @property
-    def _others(self) -> list[str]:
-        sensitive = [C.SENSITIVE] if self.domain is not None else []
-        return sensitive + [C.kept(j) for j in range(self.kept)]
+    def _kept(self) -> list[str]:
+        return [C.kept(j) for j in range(self.kept)]
+
+    def packed(self, rows: DataFrame, *more: str) -> DataFrame:
+        """Encoded rows as `row_names`, and `more` of their columns."""
+        words = []
+        for w in range(self.packing.words):
+            inside = [field for field in self.packing.fields if field.word == w]
+            shifted = [F.shiftleft(F.col(field.name).cast("bigint"), field.shift) for field in inside]
+            words.append(reduce(Column.bitwiseOR, shifted).alias(C.word(w)))
+        return rows.select(*words, *self.row_names[len(words) :], *more)
 
     def people(self, arrays: Mapping[str, pa.Array], number: int) -> People:
-        columns = tuple(Column.read(a, arrays[C.code(j)]) for j, a in enumerate(self.attributes))
-        return People(columns, self.sensitive(arrays, number), arrays)
+        words = [arrays[C.word(w)].to_numpy(zero_copy_only=False) for w in range(self.packing.words)]
+        codes = self.packing.unpacked(words)
+        columns = tuple(self._column(j, codes, arrays) for j in range(len(self.attributes)))
+        every = {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
+        return People(columns, self._sensitive(every, number), every)
 
-    def sensitive(self, arrays: Mapping[str, pa.Array], number: int) -> Sensitive:
+    def _column(
+        self, position: int, codes: Mapping[str, NDArray[np.int32]], arrays: Mapping[str, pa.Array]
+    ) -> CodeColumn:
+        attribute, name = self.attributes[position], C.code(position)
+        if self._small(position):
+            return CodeColumn(attribute, codes[name], np.empty(0, np.int64))
+        return CodeColumn.read(attribute, arrays[name])
+
+    def _sensitive(self, arrays: Mapping[str, pa.Array], number: int) -> Sensitive:
         if self.domain is None:
             return Sensitive.single(np.zeros(number, np.int32), 1)
         column, width = arrays[C.SENSITIVE], len(self.domain.values)
@@ -117,7 +165,7 @@ class Layout:
 
     def raw_schema(self, rows: T.StructType) -> T.StructType:
         fields = [T.StructField(C.PATH, T.StringType()), *_MARKS]
-        return T.StructType(fields + _list_fields(rows, self.row_names))
+        return T.StructType(fields + [self._list(name, rows) for name in self.row_names])
 
     def described_schema(self, rows: T.StructType) -> T.StructType:
         fields = list(_MARKS)
@@ -129,14 +177,17 @@ class Layout:
             else:
                 fields.append(T.StructField(C.label(j), T.StringType()))
         fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
-        return T.StructType(fields + _list_fields(rows, self.published_names))
+        return T.StructType(fields + [self._list(name, rows) for name in self.published_names])
+
+    def _list(self, name: str, rows: T.StructType) -> T.StructField:
+        """A list of what `name` holds of people: words, codes, or a column of the encoded rows."""
+        words = {C.word(w) for w in range(self.packing.words)}
+        codes = {field.name for field in self.packing.fields}
+        element = T.LongType() if name in words else T.IntegerType() if name in codes else rows[name].dataType
+        return T.StructField(name, T.ArrayType(element))
 
 
 _MARKS = (T.StructField(C.SIZE, T.IntegerType()), T.StructField(C.SOUND, T.BooleanType()))
-
-
-def _list_fields(rows: T.StructType, names: list[str]) -> list[T.StructField]:
-    return [T.StructField(name, T.ArrayType(rows[name].dataType)) for name in names]
 
 
 def _lists(

@@ -8,54 +8,51 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from ppdp_spark.core.attributes import Attribute, Ordered
+from ppdp_spark.core.attributes import Attribute
 from ppdp_spark.spark import columns as C
+
+_UNITS = 1_000_000
+"""Penalties are summed in whole units: such sums do not depend on the order of addition."""
 
 
 def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[str, Any]:
-    """Sizes, discernibility, certainty penalties, and how many distinct descriptions each attribute has.
+    """Sizes, discernibility and certainty penalties.
 
     where
         discernibility  Σ size² over groups [Bayardo & Agrawal 2005]
         ncp             mean normalized certainty penalty of each attribute over people [Xu et al. 2006]
-        distinct        approximate number of lower bounds or labels of each attribute
+        histogram       groups and people by size, in classes that double: 1, 2–3, 4–7, …
     """
     size = F.col(C.SIZE).cast("bigint")
-    wanted = [
-        F.count(F.lit(1)).alias("groups"),
-        F.sum(size).alias("people"),
-        F.min(size).alias("smallest"),
-        F.max(size).alias("largest"),
-        F.sum((size * size).cast("decimal(38,0)")).alias("discernibility"),
-    ]
-    for j, attribute in enumerate(attributes):
-        first = C.low(j) if isinstance(attribute, Ordered) else C.label(j)
-        # Exact sums of micro-units do not depend on the order of addition.
-        penalty = F.round(F.element_at(C.PENALTY, j + 1) * 1e9).cast("bigint").cast("decimal(38,0)") * size
-        wanted += [
-            F.approx_count_distinct(first).alias(f"distinct_{j}"),
-            F.sum(penalty).alias(f"penalty_{j}"),
-        ]
-    found = groups.agg(*wanted).first().asDict()
-    people = int(found["people"] or 0)
-    ncp = {a.name: float(found[f"penalty_{j}"] or 0) / 1e9 / max(1, people) for j, a in enumerate(attributes)}
+    wanted = {
+        "groups": F.count(F.lit(1)),
+        "people": F.sum(size),
+        "smallest": F.min(size),
+        "largest": F.max(size),
+        "squares": F.sum((size * size).cast("decimal(38,0)")),
+    }
+    for j in range(len(attributes)):
+        units = F.round(F.element_at(C.PENALTY, j + 1) * _UNITS).cast("bigint")
+        wanted[f"penalty_{j}"] = F.sum(units * size)
+    power = F.floor(F.log2(F.col(C.SIZE).cast("double"))).cast("int").alias("power")
+    columns = [expression.alias(name) for name, expression in wanted.items()]
+    classes = sorted(groups.groupBy(power).agg(*columns).toArrow().to_pylist(), key=lambda row: row["power"])
+    people = sum(row["people"] for row in classes)
+    ncp = {
+        attribute.name: sum(row[f"penalty_{j}"] for row in classes) / _UNITS / max(1, people)
+        for j, attribute in enumerate(attributes)
+    }
     return {
-        "groups": int(found["groups"]),
+        "groups": sum(row["groups"] for row in classes),
         "people": people,
-        "smallest": int(found["smallest"] or 0),
-        "largest": int(found["largest"] or 0),
-        "discernibility": int(found["discernibility"] or 0),
+        "smallest": min((row["smallest"] for row in classes), default=0),
+        "largest": max((row["largest"] for row in classes), default=0),
+        "discernibility": int(sum(row["squares"] for row in classes)),
         "ncp": ncp,
-        "distinct": [int(found[f"distinct_{j}"]) for j in range(len(attributes))],
+        "histogram": [_size_class(row) for row in classes],
     }
 
 
-def size_histogram(groups: DataFrame) -> list[dict[str, int]]:
-    """Groups and people by size, in classes that double: 1, 2–3, 4–7, …"""
-    power = F.floor(F.log2(F.col(C.SIZE).cast("double"))).cast("int")
-    found = groups.groupBy(power.alias("power")).agg(F.count(F.lit(1)), F.sum(C.SIZE)).toArrow().to_pylist()
-    rows = sorted(tuple(row.values()) for row in found)
-    return [
-        {"from": 1 << power, "to": (1 << power + 1) - 1, "groups": groups, "rows": people}
-        for power, groups, people in rows
-    ]
+def _size_class(row: dict[str, Any]) -> dict[str, int]:
+    first = 1 << row["power"]
+    return {"from": first, "to": 2 * first - 1, "groups": row["groups"], "rows": row["people"]}

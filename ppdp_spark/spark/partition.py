@@ -102,7 +102,8 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     """Groups of the table, one row each; every fragment is one task after one shuffle."""
     layout = task.layout
     located = rows.withColumn(C.FRAGMENT, fragment_column(tree, layout.attributes).cast("int"))
-    placed = located.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
+    packed = layout.packed(located, C.FRAGMENT)
+    placed = packed.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
     if task.raw:
         return placed.mapInArrow(task, layout.raw_schema(rows.schema))
     return placed.drop(C.FRAGMENT).mapInArrow(task, layout.described_schema(rows.schema))

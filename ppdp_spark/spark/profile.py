@@ -27,8 +27,8 @@ CHANGED = "the input changed while it was being read; run again on a stable copy
 NULL_LABEL = "(null)"
 MOST_CATEGORIES = 2_000_000
 MOST_SENSITIVE_VALUES = 100_000
-_MANY = 50_000
-"""Above this many distinct values a column's categories are gathered by a job of their own."""
+_MANY = 200_000
+"""Combinations of categories that one job may gather from several columns at once."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Profile:
         rows         rows of the input
         took_part    rows that take part; the rest have nulls and the spec suppresses those
         kept         rows that are left after suppression of frequent values, too
-        fingerprint  order-independent hash of the content of all declared columns
+        fingerprint  order-independent hash of the content of all columns that take part
     """
 
     rows: int
@@ -135,7 +135,7 @@ def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column)
     wanted = [
         F.count(F.lit(1)).alias("rows"),
         F.count_if(part).alias("kept"),
-        F.bit_xor(F.xxhash64(*(column(name) for name in _content(spec)))).alias("content"),
+        F.bit_xor(F.xxhash64(*(column(name) for name in table_columns(spec)))).alias("content"),
     ]
     for j, (name, kind) in enumerate(roles.kinds.items()):
         value = quasi_value(name, kind, table)
@@ -156,11 +156,11 @@ def _some_null(values: Column) -> Column:
     return values.isNull() | F.coalesce(F.exists(values, lambda x: x.isNull()), F.lit(False))
 
 
-def _content(spec: ReleaseSpec) -> list[str]:
-    """Declared columns whose content the fingerprint covers."""
+def table_columns(spec: ReleaseSpec) -> list[str]:
+    """Columns that take part in the release: quasi-identifiers, sensitive, published as they are."""
     columns = spec.columns
     sensitive = [columns.sensitive.column] if columns.sensitive is not None else []
-    return [*columns.identifiers, *columns.quasi_identifiers, *sensitive, *columns.publish_as_is]
+    return [*columns.quasi_identifiers, *sensitive, *columns.publish_as_is]
 
 
 def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[str, int]) -> None:
@@ -186,31 +186,40 @@ def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[
 def _categories(
     rows: DataFrame, spec: ReleaseSpec, roles: Roles, found: dict[str, Any]
 ) -> dict[str, list[str]]:
-    """Distinct categories of every categorical column, in one pass for all that have few."""
-    names = [name for name, kind in roles.kinds.items() if kind == "categorical"]
-    position = {name: j for j, name in enumerate(roles.kinds)}
-    few = [name for name in names if found[f"distinct_{position[name]}"] <= _MANY]
-    values: dict[str, list[str]] = {}
-    if few:
-        sets = [
-            F.collect_set(quasi_value(name, "categorical", rows)).alias(f"c{j}") for j, name in enumerate(few)
-        ]
-        row = rows.agg(*sets).first()
-        values = {name: list(row[f"c{j}"]) for j, name in enumerate(few)}
-    problems = []
-    for name in (name for name in names if name not in few):
-        about = found[f"distinct_{position[name]}"]
-        if about > 1.2 * MOST_CATEGORIES:
-            problems.append(
-                f"column `{name}` has about {about:,} categories, more than {MOST_CATEGORIES:,}; "
-                "declare it as an identifier, or derive coarser categories"
-            )
-            continue
-        one = rows.select(quasi_value(name, "categorical", rows).alias("v")).where("v is not null").distinct()
-        values[name] = one.toArrow().column(0).to_pylist()
+    """Distinct categories of every categorical column; columns with few are grouped by together."""
+    about = {
+        name: int(found[f"distinct_{j}"])
+        for j, (name, kind) in enumerate(roles.kinds.items())
+        if kind == "categorical"
+    }
+    problems = [
+        f"column `{name}` has about {number:,} categories, more than {MOST_CATEGORIES:,}; "
+        "declare it as an identifier, or derive coarser categories"
+        for name, number in about.items()
+        if number > 1.2 * MOST_CATEGORIES
+    ]
     if problems:
         raise DataError(problems)
+    values: dict[str, list[str]] = {}
+    for names in _together(about):
+        texts = [quasi_value(name, "categorical", rows).alias(f"c{i}") for i, name in enumerate(names)]
+        distinct = rows.select(*texts).distinct().toArrow()
+        for name, column_of_texts in zip(names, distinct.columns, strict=True):
+            values[name] = [text for text in pc.unique(column_of_texts).to_pylist() if text is not None]
     return values
+
+
+def _together(about: dict[str, int]) -> list[list[str]]:
+    """Columns to group by at once: as long as their combinations stay few."""
+    batches: list[list[str]] = []
+    room = 0.0
+    for name in sorted(about, key=lambda each: (about[each], each)):
+        if room < about[name] + 1:
+            batches.append([])
+            room = float(_MANY)
+        batches[-1].append(name)
+        room /= about[name] + 1
+    return batches
 
 
 def _attribute(

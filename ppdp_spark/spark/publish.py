@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ class Order:
     """How groups are sorted and numbered.
 
     where
-        primary  the description with the most distinct values: its ranges make the files
+        primary  the description that varies most: its ranges make the files
         bounds   largest value of `primary` in each file but the last
         offsets  groups in the files before each file
     """
@@ -50,13 +50,15 @@ def description_columns(attributes: Sequence[Attribute]) -> list[list[str]]:
     ]
 
 
-def order_groups(groups: DataFrame, attributes: Sequence[Attribute], distinct: Sequence[int]) -> Order:
+def order_groups(groups: DataFrame, attributes: Sequence[Attribute], ncp: Mapping[str, float]) -> Order:
     """Decide files and group numbers from the groups' descriptions.
 
-    `distinct` is the approximate number of distinct lower bounds (or labels) of each attribute.
+    The attribute whose descriptions are the most varied comes first: one cannot have more of them
+    than it has values, nor many if its penalty is large.
     """
     described = description_columns(attributes)
-    by_spread = sorted(range(len(described)), key=lambda j: (-distinct[j], j))
+    varied = [min(_values(a), 1 / max(ncp[a.name], 1e-9)) for a in attributes]
+    by_spread = sorted(range(len(described)), key=lambda j: (-varied[j], j))
     keys = [name for j in by_spread for name in described[j]]
     counted = groups.groupBy(keys[0]).agg(F.count(F.lit(1)), F.sum(C.SIZE)).toArrow()
     counted = counted.sort_by([(keys[0], "ascending")])
@@ -74,6 +76,13 @@ def order_groups(groups: DataFrame, attributes: Sequence[Attribute], distinct: S
             offsets.append(passed)
             filled = 0
     return Order(keys[0], tuple(keys), tuple(bounds), tuple(offsets))
+
+
+def _values(attribute: Attribute) -> float:
+    """How many values an attribute has, at most."""
+    if isinstance(attribute, Categorical):
+        return float(len(attribute.values))
+    return attribute.span + 1 if attribute.narrow else float("inf")
 
 
 def number_groups(groups: DataFrame, order: Order, ties: Sequence[str]) -> DataFrame:

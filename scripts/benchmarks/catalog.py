@@ -82,8 +82,8 @@ _ALL = (
     ),
     Scenario(
         name="textbook",
-        about="sequential Mondrian in pandas, in memory, against the whole of `ppdp anonymize`; the cut as in "
-        "the paper (the median goes left) or the more even one around the median",
+        about="sequential Mondrian in pandas, in memory, against the whole of `ppdp anonymize`; "
+        "the cut as in the paper (the median goes left) or the more even one around the median",
         module="textbook",
         rows=(100_000, 1_000_000),
         variants=lambda options: [{"cut": cut, "k": options.k[0], **options.session()} for cut in CUTS],

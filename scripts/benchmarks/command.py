@@ -17,7 +17,7 @@ FORMS = ("generalized", "bucketized")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Exit code 0; 1 if a measurement failed; 2 if a scenario is not known."""
+    """Exit code 0; 1 if a measurement failed; 2 if a scenario is not known; 130 if interrupted."""
     unknown = [name for name in given.scenarios if name not in SCENARIOS]
     if unknown:
         print(f"no scenario {', '.join(unknown)}: there are {', '.join(SCENARIOS)}", file=sys.stderr)
@@ -30,7 +30,11 @@ def run(given: argparse.Namespace) -> int:
     if not given.report:
         chosen = [SCENARIOS[name] for name in dict.fromkeys(given.scenarios or SCENARIOS)]
         data, out = given.data.absolute(), given.out.absolute()
-        failed = Runner(_options(given), data, out, given.again, progress).run(chosen)
+        try:
+            failed = Runner(_options(given), data, out, given.again, progress).run(chosen)
+        except KeyboardInterrupt:
+            progress.say("interrupted: the same command goes on from here")
+            return 130
     progress.say(f"report: {write_report(given.out.absolute())}")
     if failed:
         progress.say("failed: " + "; ".join(failed))

@@ -25,6 +25,10 @@ from benchmarks.watching import SAMPLED_EVERY, Watched
 SCRIPTS = Path(__file__).resolve().parents[1]
 ROOT = SCRIPTS.parent
 
+ENDED, TOO_LONG, SUSPENDED = "ended", "too long", "suspended"
+SUSPENDED_SECONDS = 20
+"""A gap between two looks at a process by which it must have been suspended: asleep, or stopped by Ctrl-Z."""
+
 
 @dataclass(frozen=True)
 class Runner:
@@ -98,30 +102,32 @@ class Runner:
         limit = None if scenario is None else self.options.time_limit
         with log.open("w") as lines:
             watched = Watched(command, folder=scratch, env=_environment(), log=lines)
-            in_time = self._follow(watched, title, limit)
+            ending = self._follow(watched, title, limit)
         noted = json.loads(result.read_text()) if result.exists() else {"runs": {}, "facts": {}}
         for name, peaks in watched.peaks.items():
             if name in noted["runs"]:
                 noted["runs"][name]["memory"] = peaks
-        outcome = _outcome(watched, in_time, log)
+        outcome = _outcome(watched, ending, log)
         self.progress.done(title, outcome, noted["runs"])
         return {**noted, **outcome}
 
-    def _follow(self, watched: Watched, title: str, limit: float | None) -> bool:
-        """Stay with the process until it ends or a phase takes too long; whether it ended by itself."""
-        in_time = True
+    def _follow(self, watched: Watched, title: str, limit: float | None) -> str:
+        """Stay with the process until it ends, a phase takes too long, or the machine was away."""
+        ending = ENDED
         try:
-            while watched.code is None:
+            while watched.code is None and ending == ENDED:
+                begun = time.monotonic()
                 watched.sample()
                 self.progress.show(title, watched)
-                if limit is not None and watched.phase_seconds > limit:
-                    in_time = False
-                    break
                 time.sleep(SAMPLED_EVERY)
+                if time.monotonic() - begun > SUSPENDED_SECONDS:
+                    ending = SUSPENDED
+                elif limit is not None and watched.phase_seconds > limit and watched.code is None:
+                    ending = TOO_LONG
         finally:
             watched.stop()
             watched.finish()
-        return in_time
+        return ending
 
     def _log_path(self, title: str) -> Path:
         name = "".join(letter if letter.isalnum() else "-" for letter in title)
@@ -129,9 +135,11 @@ class Runner:
         return self.data / "logs" / f"{name}.log"
 
 
-def _outcome(watched: Watched, in_time: bool, log: Path) -> dict[str, Any]:
-    if not in_time:
+def _outcome(watched: Watched, ending: str, log: Path) -> dict[str, Any]:
+    if ending == TOO_LONG:
         return {"status": UNFINISHED, "phase": watched.phase, "reason": f"`{watched.phase}` took too long"}
+    if ending == SUSPENDED:
+        return {"status": FAILED, "reason": "was suspended while it ran: its times would be wrong"}
     if watched.code == 0:
         return {"status": OK}
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
