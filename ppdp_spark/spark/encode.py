@@ -56,16 +56,25 @@ def _ordered_code(value: Column, attribute: Ordered) -> Column:
 def _looked_up(
     rows: DataFrame, name: str, values: Sequence[str | None], *, null_code: int, first_code: int
 ) -> DataFrame:
-    """Replace text by its code through a broadcast dictionary."""
+    """Replace text by its code through a broadcast dictionary.
+
+    The join is on a hash of the text, which is much cheaper to look up than the text itself. That
+    the texts are equal is checked: should two categories ever share a hash, the run stops.
+    """
     kind = _narrowest(len(values) + first_code)
     codes = pa.array(range(first_code, first_code + len(values)), pa.int32())
     table = pa.table({"text": pa.array(values, pa.string()), "code": codes})
     dictionary = rows.sparkSession.createDataFrame(table, "text string, code int")
-    dictionary = dictionary.select(F.col("text").alias(f"{name}_text"), F.col("code").alias(f"{name}_code"))
-    joined = rows.join(F.broadcast(dictionary), F.col(name) == F.col(f"{name}_text"), "left")
-    code = F.coalesce(
-        F.col(f"{name}_code"), F.when(F.col(name).isNull(), F.lit(null_code)).otherwise(_stop("int"))
+    dictionary = dictionary.select(
+        F.xxhash64("text").alias(f"{name}_hash"),
+        F.col("text").alias(f"{name}_text"),
+        F.col("code").alias(f"{name}_code"),
     )
+    same_hash = F.xxhash64(F.col(name)) == F.col(f"{name}_hash")
+    joined = rows.join(F.broadcast(dictionary), same_hash, "left")
+    found = F.when(F.col(name) == F.col(f"{name}_text"), F.col(f"{name}_code"))
+    missing = F.when(F.col(name).isNull(), F.lit(null_code)).otherwise(_stop("int"))
+    code = F.coalesce(found, missing)
     return joined.select(*(code.cast(kind).alias(name) if c == name else F.col(c) for c in rows.columns))
 
 

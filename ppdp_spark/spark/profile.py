@@ -27,8 +27,6 @@ CHANGED = "the input changed while it was being read; run again on a stable copy
 NULL_LABEL = "(null)"
 MOST_CATEGORIES = 2_000_000
 MOST_SENSITIVE_VALUES = 100_000
-_MANY = 200_000
-"""Combinations of categories that one job may gather from several columns at once."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ def take_part(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Column:
 
 
 def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
-    """Two passes over the declared columns: ranges and nulls, then categories and counts."""
+    """One pass for ranges and nulls, then a short one for each column of categories."""
     part = take_part(table, spec, roles)
     found = _first_pass(table, spec, roles, part)
     kept = int(found["kept"])
@@ -119,7 +117,7 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
         nulls[spec.columns.sensitive.column] = int(found["nulls_sensitive"])
     _reject(spec, roles, found, nulls)
     rows = table.where(part) if spec.nulls == "suppress" else table
-    categories = _categories(rows, spec, roles, found)
+    categories = _categories(rows, roles)
     attributes = tuple(
         _attribute(j, name, table, spec, roles, found, categories) for j, name in enumerate(roles.kinds)
     )
@@ -131,7 +129,7 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
 
 
 def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column) -> dict[str, Any]:
-    """Row counts, nulls, ranges, approximate numbers of categories, and the content hash."""
+    """Row counts, nulls, ranges, and the content hash."""
     wanted = [
         F.count(F.lit(1)).alias("rows"),
         F.count_if(part).alias("kept"),
@@ -141,9 +139,7 @@ def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column)
         value = quasi_value(name, kind, table)
         wanted.append(F.count_if(value.isNull()).alias(f"nulls_{j}"))
         present = F.when(part, value)
-        if kind == "categorical":
-            wanted.append(F.approx_count_distinct(present, 0.05).alias(f"distinct_{j}"))
-        else:
+        if kind != "categorical":
             wanted += [F.min(present).alias(f"low_{j}"), F.max(present).alias(f"high_{j}")]
     if spec.columns.sensitive is not None:
         value = column(spec.columns.sensitive.column)
@@ -183,43 +179,22 @@ def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[
         raise DataError(problems)
 
 
-def _categories(
-    rows: DataFrame, spec: ReleaseSpec, roles: Roles, found: dict[str, Any]
-) -> dict[str, list[str]]:
-    """Distinct categories of every categorical column; columns with few are grouped by together."""
-    about = {
-        name: int(found[f"distinct_{j}"])
-        for j, (name, kind) in enumerate(roles.kinds.items())
-        if kind == "categorical"
-    }
-    problems = [
-        f"column `{name}` has about {number:,} categories, more than {MOST_CATEGORIES:,}; "
-        "declare it as an identifier, or derive coarser categories"
-        for name, number in about.items()
-        if number > 1.2 * MOST_CATEGORIES
-    ]
+def _categories(rows: DataFrame, roles: Roles) -> dict[str, list[str]]:
+    """Distinct categories of every categorical column; one short job each."""
+    values: dict[str, list[str]] = {}
+    problems = []
+    for name in (name for name, kind in roles.kinds.items() if kind == "categorical"):
+        texts = rows.select(quasi_value(name, "categorical", rows).alias("text")).distinct()
+        found = texts.limit(MOST_CATEGORIES + 2).toArrow().column(0)
+        if len(found) > MOST_CATEGORIES + 1:
+            problems.append(
+                f"column `{name}` has more than {MOST_CATEGORIES:,} categories; "
+                "declare it as an identifier, or derive coarser categories"
+            )
+        values[name] = found.drop_null().to_pylist()
     if problems:
         raise DataError(problems)
-    values: dict[str, list[str]] = {}
-    for names in _together(about):
-        texts = [quasi_value(name, "categorical", rows).alias(f"c{i}") for i, name in enumerate(names)]
-        distinct = rows.select(*texts).distinct().toArrow()
-        for name, column_of_texts in zip(names, distinct.columns, strict=True):
-            values[name] = [text for text in pc.unique(column_of_texts).to_pylist() if text is not None]
     return values
-
-
-def _together(about: dict[str, int]) -> list[list[str]]:
-    """Columns to group by at once: as long as their combinations stay few."""
-    batches: list[list[str]] = []
-    room = 0.0
-    for name in sorted(about, key=lambda each: (about[each], each)):
-        if room < about[name] + 1:
-            batches.append([])
-            room = float(_MANY)
-        batches[-1].append(name)
-        room /= about[name] + 1
-    return batches
 
 
 def _attribute(
