@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ppdp_spark.errors import InternalError, SpecError
+from ppdp_spark.errors import InfeasibleError, SpecError
 from ppdp_spark.report import render
 from ppdp_spark.results import Run, Verdict, finite
 from ppdp_spark.spec import ReleaseSpec
@@ -78,7 +78,7 @@ class Staging:
         if not verdict.ok:
             self.fail(verdict, summary)
             failing = ", ".join(row.criterion for row in verdict.failures)
-            raise InternalError(f"the written release does not verify ({failing}): nothing was published")
+            raise InfeasibleError(f"the written release does not verify ({failing}): nothing was published")
         self.release.write_json(MANIFEST, manifest)
         self._commit()
         paths = self._write_private(verdict, summary)

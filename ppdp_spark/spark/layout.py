@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -155,9 +155,13 @@ class Layout:
             out | _lists(people.arrays, self.published_names, order, groups.starts)
         )
 
+    def in_order(self, names: Sequence[str]) -> bool:
+        """Whether lists of these columns leave the tasks in the order of their content already."""
+        return self._single and list(names) == [C.SENSITIVE]
+
     def _canonical(self, sensitive: Sensitive, groups: Partition) -> IntArray:
         """People of each group in the order of their value, where nothing else tells them apart."""
-        if self.published_names != [C.SENSITIVE] or sensitive.offsets.size:
+        if not self.in_order(self.published_names):
             return groups.order
         group = np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
         keys = group * sensitive.width + sensitive.values[groups.order]

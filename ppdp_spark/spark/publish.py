@@ -109,50 +109,43 @@ def _file_of(value: Column, bounds: Sequence[Any], first: int = 0) -> Column:
 
 
 def generalized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
-    """The generalized form: one row a person, with its group's description of each quasi-identifier."""
+    """The generalized form: one row a person, with its group's description of each quasi-identifier.
+
+    Columns get the user's names in the last step only, where they cannot meet ours.
+    """
+    public: dict[str, str] = {C.GROUP_ID: C.GROUP_ID}
     described: list[Column] = [F.col(C.GROUP_ID)]
     for j, attribute in enumerate(layout.attributes):
-        described += generalized_columns(attribute, j)
-    people = layout.published_names
-    rows = (
-        groups.select(*described, _people(people, F.col(C.SIZE)))
-        .select("*", F.inline(C.PEOPLE))
-        .drop(C.PEOPLE)
-    )
-    return _with_sensitive(rows.drop("position"), layout, names)
+        for name, value in generalized_columns(attribute, j).items():
+            public[f"published{len(public)}"] = name
+            described.append(value.alias(list(public)[-1]))
+    if layout.domain is not None:
+        public[C.SENSITIVE] = layout.domain.column
+    public |= {C.kept(j): name for j, name in enumerate(names)}
+    rows = groups.select(*described, _people(layout, layout.published_names))
+    rows = rows.select(*(c for c in rows.columns if c != C.PEOPLE), F.inline(C.PEOPLE))
+    if layout.domain is not None:
+        rows = _decoded_sensitive(rows, C.SENSITIVE, layout)
+    return rows.select(*(F.col(ours).alias(name) for ours, name in public.items()))
 
 
-def generalized_columns(attribute: Attribute, position: int) -> list[Column]:
+def generalized_columns(attribute: Attribute, position: int) -> dict[str, Column]:
     """Published columns of one attribute: a readable label and, for ordered ones, both bounds."""
     if isinstance(attribute, Categorical):
-        return [F.col(C.label(position)).alias(attribute.name)]
+        return {attribute.name: F.col(C.label(position))}
     low = from_physical(F.col(C.low(position)), attribute)
     high = from_physical(F.col(C.high(position)), attribute)
     label = range_label(low, high, F.col(C.mixed(position)), attribute)
-    return [
-        label.alias(attribute.name),
-        low.alias(f"{attribute.name}_min"),
-        high.alias(f"{attribute.name}_max"),
-    ]
+    return {attribute.name: label, f"{attribute.name}_min": low, f"{attribute.name}_max": high}
 
 
-def _people(names: Sequence[str], size: Column) -> Column:
+def _people(layout: Layout, names: Sequence[str]) -> Column:
     """The people of a group as an array of structs, in the order of their content."""
     if not names:
-        return F.transform(F.sequence(F.lit(1), size), lambda i: F.struct(i.alias("position"))).alias(
-            C.PEOPLE
-        )
+        each = F.transform(F.sequence(F.lit(1), F.col(C.SIZE)), lambda i: F.struct(i.alias("position")))
+        return each.alias(C.PEOPLE)
     zipped = F.arrays_zip(*names)
-    return (zipped if len(names) == 1 else F.array_sort(zipped)).alias(C.PEOPLE)
-
-
-def _with_sensitive(rows: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
-    """Sensitive codes back to values of the column's own type, and the user's names for kept columns."""
-    renamed = {C.kept(j): name for j, name in enumerate(names)}
-    if layout.domain is not None:
-        rows = _decoded_sensitive(rows, C.SENSITIVE, layout)
-        renamed[C.SENSITIVE] = layout.domain.column
-    return rows.select(*(C.column(c).alias(renamed.get(c, c)) for c in rows.columns))
+    return (zipped if layout.in_order(names) else F.array_sort(zipped)).alias(C.PEOPLE)
 
 
 def _decoded_sensitive(rows: DataFrame, name: str, layout: Layout) -> DataFrame:
@@ -170,7 +163,7 @@ def bucketized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> 
     about sensitive values.
     """
     people = [name for name in layout.published_names if name != C.SENSITIVE]
-    rows = groups.select(C.GROUP_ID, _people(people, F.col(C.SIZE))).select(C.GROUP_ID, F.inline(C.PEOPLE))
+    rows = groups.select(C.GROUP_ID, _people(layout, people)).select(C.GROUP_ID, F.inline(C.PEOPLE))
     wanted = [F.col(C.GROUP_ID)]
     for j, attribute in enumerate(layout.attributes):
         if isinstance(attribute, Categorical):

@@ -125,11 +125,11 @@ def _look(
     edges = {
         _LOW: pa.array([low for low, _ in windows], pa.int64()),
         _HIGH: pa.array([high for _, high in windows], pa.int64()),
-        "place": pa.array(range(len(searched)), pa.int32()),
+        "suppress_place": pa.array(range(len(searched)), pa.int32()),
     }
     near = _numbered(table, value, searched, keys, edges).where(F.col(_NUMBER) <= F.col(_HIGH))
-    inside = F.when(F.col(_NUMBER) >= F.col(_LOW), F.col(_NUMBER)).alias("number")
-    found = near.groupBy("place", inside).count().toArrow()
+    inside = F.when(F.col(_NUMBER) >= F.col(_LOW), F.col(_NUMBER)).alias("suppress_number")
+    found = near.groupBy("suppress_place", inside).count().toArrow()
     place, number, count = (found.column(i) for i in range(3))
     where, counts = place.to_numpy(), count.to_numpy()
     numbers = number.fill_null(0).to_numpy()
@@ -157,13 +157,14 @@ def _spared(
     """Rows at a value's last number that stay: equal rows are counted, then written out so often."""
     more = {
         _LAST: pa.array([place.last for place in places], pa.int64()),
-        "spared": pa.array([place.spared for place in places], pa.int64()),
+        "suppress_spared": pa.array([place.spared for place in places], pa.int64()),
     }
     names = [C.quoted(name) for name in table.columns]
     at_last = _numbered(table, value, losing, keys, more).where(F.col(_NUMBER) == F.col(_LAST))
-    equal = at_last.groupBy(*names, _TEXT, "spared").agg(F.count(F.lit(1)).alias("copies"))
+    equal = at_last.groupBy(*names, _TEXT, "suppress_spared").agg(F.count(F.lit(1)).alias("suppress_copies"))
     by_value = Window.partitionBy(_TEXT).orderBy(*names)
-    before = F.sum("copies").over(by_value.rowsBetween(Window.unboundedPreceding, -1))
-    left = F.greatest(F.lit(0), F.col("spared") - F.coalesce(before, F.lit(0)))
-    stay = equal.withColumn("stay", F.least(F.col("copies"), left)).where("stay > 0")
-    return stay.select(*names, F.explode(F.sequence(F.lit(1), F.col("stay"))).alias("copy")).select(*names)
+    before = F.sum("suppress_copies").over(by_value.rowsBetween(Window.unboundedPreceding, -1))
+    left = F.greatest(F.lit(0), F.col("suppress_spared") - F.coalesce(before, F.lit(0)))
+    copies = F.least(F.col("suppress_copies"), left)
+    copied = equal.select(*names, F.explode(F.array_repeat(F.lit(True), copies.cast("int"))))
+    return copied.select(*names)

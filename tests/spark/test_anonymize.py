@@ -302,6 +302,38 @@ def test_many_attributes(spark, tmp_path):
     assert run.ok and run.summary["release"]["rows"] == 300
 
 
+def test_names_that_we_use_ourselves_are_free_for_users(spark, tmp_path):
+    rng = np.random.default_rng(5)
+    names = ["people", "sensitive", "q0", "a0", "size", "path", "fragment", "w0", "description", "x.y `z`"]
+    data = pd.DataFrame(rng.integers(0, 6, (200, len(names))), columns=names)
+    columns = {
+        "quasi_identifiers": {name: {} for name in names[:8]},
+        "sensitive": "description",
+        "publish_as_is": ["x.y `z`"],
+    }
+    for form in ("generalized", "bucketized"):
+        changes = {"columns": columns, "privacy": {"k_anonymity": 5}, "output.form": form}
+        run = anonymize(spec_for(tmp_path / form, **changes), table=spark.createDataFrame(data))
+        assert run.ok
+    out = released(tmp_path / "generalized")
+    assert sorted(zip(out.description, out["x.y `z`"], strict=True)) == sorted(
+        zip(data.description, data["x.y `z`"], strict=True)
+    )
+
+
+def test_people_of_a_group_are_sorted_by_what_is_published(spark, tmp_path):
+    rows = [(i % 3, [JOBS[(7 * i) % 5]], f"n{(11 * i) % 40:02d}") for i in range(120)]
+    table = spark.createDataFrame(rows, "age int, jobs array<string>, note string")
+    sets = {"quasi_identifiers": {"age": {}}, "sensitive": {"column": "jobs", "case": "mvpi-multiset"}}
+    alone = {"quasi_identifiers": {"age": {}}, "publish_as_is": ["note"]}
+    for name, columns in (("jobs", sets), ("note", alone)):
+        spec = spec_for(tmp_path / name, columns=columns, privacy={"k_anonymity": 5})
+        anonymize(spec, table=table)
+        for _, group in released(tmp_path / name).groupby("group_id"):
+            listed = [list(v) if name == "jobs" else v for v in group[name]]
+            assert listed == sorted(listed)
+
+
 def test_names_that_would_clash_are_refused(spark, tmp_path):
     table = spark.createDataFrame([(1, 2, "x")] * 10, "age int, age_min int, job string")
     columns = {"quasi_identifiers": {"age": {}, "age_min": {}}, "sensitive": "job"}
