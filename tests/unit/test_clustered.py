@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from functools import reduce
 
@@ -24,7 +25,7 @@ def batches(numbers, codes, cuts, marks=None):
     marks = numbers * 7 if marks is None else marks
     whole = pa.RecordBatch.from_pydict({"group_id": numbers, "description": marks, "sensitive": codes})
     edges = [0, *sorted(cuts), len(numbers)]
-    return [whole.slice(a, b - a) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+    return [whole.slice(a, b - a) for a, b in itertools.pairwise(edges) if b > a]
 
 
 def judged(shares, criteria):
@@ -41,12 +42,14 @@ def judged(shares, criteria):
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=12), st.data())
 def test_same_as_whole_groups(sizes, data):
     numbers = np.repeat(np.arange(1, len(sizes) + 1), sizes)
-    codes = np.array(data.draw(st.lists(st.integers(0, WIDTH - 1), min_size=len(numbers), max_size=len(numbers))))
+    codes = np.array(
+        data.draw(st.lists(st.integers(0, WIDTH - 1), min_size=len(numbers), max_size=len(numbers)))
+    )
     places = st.lists(st.integers(1, max(1, len(numbers) - 1)), max_size=5, unique=True)
     share_edges = [0, *sorted(data.draw(places)), len(numbers)]
     criteria = (KAnonymity(3), DistinctDiversity(2), Conservation(len(numbers), len(sizes)))
     shares = []
-    for a, b in zip(share_edges, share_edges[1:], strict=False):
+    for a, b in itertools.pairwise(share_edges):
         if b > a:
             cuts = [c for c in data.draw(places) if c < b - a]
             shares.append(list(ReduceRuns(criteria, WIDTH)(batches(numbers[a:b], codes[a:b], cuts))))

@@ -1,0 +1,80 @@
+"""One core, two cores, executor processes, spark-submit: the same bytes are published."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.cluster
+
+ROOT = Path(__file__).parents[2]
+
+RUN = """
+import sys
+from ppdp_spark.spark import fragments, publish
+fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, publish.FILE_ROWS = 3_000, 4_000, 2_000
+from ppdp_spark import ReleaseSpec, anonymize
+from ppdp_spark.spark.session import local_session
+spark = local_session(sys.argv[1], driver_memory="1g", **{"spark.executor.memory": "1g"})
+spec = ReleaseSpec.load(sys.argv[2], [f"output.path={sys.argv[3]}"])
+table = spark.read.parquet(str(spec.input.path)).repartition(int(sys.argv[4]))
+assert anonymize(spec, table=table).ok
+"""
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("cluster")
+    rng = np.random.default_rng(0)
+    rows = 20_000
+    income = np.where(rng.random(rows) < 0.03, np.nan, rng.lognormal(10, 1, rows))
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(0, 90, rows),
+            "city": rng.choice(list("abcdefghij"), rows),
+            "income": income,
+            "job": rng.choice([f"job{i}" for i in range(8)], rows),
+        }
+    )
+    table.to_parquet(folder / "people.parquet")
+    (folder / "spec.yaml").write_text(
+        "version: 1\ndataset: people\ninput: {path: people.parquet}\n"
+        "columns: {quasi_identifiers: {age: {}, city: {}, income: {}}, sensitive: job}\n"
+        "privacy:\n  k_anonymity: 5\n  skyline: {default: [{l: 1, k: 2, m: 1, c: 0.75}]}\n"
+        "output: {path: unused}\n"
+    )
+    return folder / "spec.yaml"
+
+
+def test_masters_and_partitions(spec, tmp_path):
+    contents = {}
+    for master, parts in (("local[1]", 1), ("local[2]", 7), ("local-cluster[2,1,1024]", 2)):
+        out = tmp_path / master
+        command = [sys.executable, "-c", RUN, master, str(spec), str(out), str(parts)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+        assert done.returncode == 0, done.stderr[-3000:]
+        contents[master] = (out / "release/release.json").read_bytes()
+    assert len(set(contents.values())) == 1
+    assert len(json.loads(contents["local[1]"])["files"]) > 3
+
+
+def test_spark_submit(spec, tmp_path):
+    submit = Path(sys.executable).parent / "spark-submit"
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    command = [str(submit), "--master", "local[2]", str(ROOT / "jobs/anonymize.py"), str(spec)]
+    outcome = {}
+    for k in (5, 50_000):
+        sets = ["--set", f"output.path={tmp_path / str(k)}", "--set", f"privacy.k_anonymity={k}", "--quiet"]
+        done = subprocess.run([*command, *sets], capture_output=True, text=True, timeout=600, env=environment)
+        outcome[k] = done.returncode
+        assert "Traceback" not in done.stderr
+    assert outcome == {5: 0, 50_000: 4}
+    assert json.loads((tmp_path / "5/private/verdict.json").read_text())["publishable"] is True
+    assert json.loads((tmp_path / "50000/private/verdict.json").read_text())["publishable"] is False
