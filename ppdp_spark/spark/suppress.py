@@ -165,6 +165,6 @@ def _spared(
     by_value = Window.partitionBy(_TEXT).orderBy(*names)
     before = F.sum("suppress_copies").over(by_value.rowsBetween(Window.unboundedPreceding, -1))
     left = F.greatest(F.lit(0), F.col("suppress_spared") - F.coalesce(before, F.lit(0)))
-    copies = F.least(F.col("suppress_copies"), left)
-    copied = equal.select(*names, F.explode(F.array_repeat(F.lit(True), copies.cast("int"))))
+    stay = equal.withColumn("suppress_stay", F.least(F.col("suppress_copies"), left).cast("int"))
+    copied = stay.select(*names, F.explode(F.array_repeat(F.lit(True), F.col("suppress_stay"))))
     return copied.select(*names)

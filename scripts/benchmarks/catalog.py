@@ -8,6 +8,14 @@ CUTS = ("paper", "even")
 PEERS = ("anonypy", "polarfrost")
 POINTS = (0, 20)
 DISTINCT_VALUES = 1_000_000
+SKYLINES = ({"l": 2, "k": 3, "m": 0, "c": 0.6}, {"l": 2, "k": 3, "m": 2, "c": 0.6})
+LARGE_SKYLINES = ({"l": 0, "k": 1000, "m": 0, "c": 1.0}, {"l": 3, "k": 1000, "m": 10, "c": 1.0})
+_RELEASE_FACTS = {
+    "verdict": "verdict",
+    "people a group": "mean_size",
+    "people a group, k-anonymity": "baseline.mean_size",
+    "NCP": "ncp",
+}
 
 
 def _releases(options: Options) -> list[Parameters]:
@@ -48,6 +56,29 @@ _ALL = (
         ratio=("anonymize", "floor"),
         tables=("census",),
         facts={"verdict": "verdict", "people a group": "mean_size", "NCP": "ncp"},
+    ),
+    Scenario(
+        name="skyline",
+        about="`ppdp anonymize` of a census with one skyline point for every value, against k-anonymity",
+        module="skyline",
+        rows=(1_000_000, 10_000_000),
+        variants=lambda options: [{**point, "against_k": 10, **options.spark()} for point in SKYLINES],
+        ratio=("skyline", "k-anonymity"),
+        tables=("census",),
+        facts=_RELEASE_FACTS,
+    ),
+    Scenario(
+        name="skyline-scale",
+        about="`ppdp anonymize` of records of 44 bytes with 9 sensitive values at confidence 1, by rows, "
+        "against k-anonymity with k = 1000",
+        module="skyline_scale",
+        rows=(1_000_000, 3_000_000, 10_000_000),
+        variants=lambda options: [
+            {**point, "against_k": 1000, **options.spark()} for point in LARGE_SKYLINES
+        ],
+        ratio=("skyline", "k-anonymity"),
+        tables=("records",),
+        facts=_RELEASE_FACTS,
     ),
     Scenario(
         name="check",

@@ -38,7 +38,8 @@ def make(bench: Bench, kind: str) -> None:
     part = path.with_suffix(".part")
     with bench.phase(f"making {path.stem}"):
         shutil.rmtree(part, ignore_errors=True)
-        table = {"census": _census, "skewed": _skewed, "grouped": _grouped}[kind](local_session(), bench.rows)
+        makers = {"census": _census, "skewed": _skewed, "grouped": _grouped, "records": _records}
+        table = makers[kind](local_session(), bench.rows)
         table.write.parquet(str(part))
         part.rename(path)
 
@@ -67,6 +68,12 @@ def _grouped(spark: SparkSession, rows: int) -> DataFrame:
     group = F.pmod(F.xxhash64("id", F.lit(1)), F.lit(max(1, rows // PEOPLE_A_GROUP)))
     value = F.concat(F.lit("value "), F.pmod(F.xxhash64("id", F.lit(2)), F.lit(VALUES)).cast("string"))
     return people.select(group.alias(GROUP), value.alias(VALUE))
+
+
+def _records(spark: SparkSession, rows: int) -> DataFrame:
+    from benchmarks.records import records
+
+    return records(spark, rows, _partitions(spark, rows))
 
 
 def _partitions(spark: SparkSession, rows: int) -> int:

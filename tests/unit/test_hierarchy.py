@@ -101,9 +101,9 @@ def test_nothing_can_be_changed() -> None:
 def test_ready_hierarchy_of_education() -> None:
     tree = Hierarchy.read(EDUCATION)
     assert (len(tree), tree.levels) == (16, 4)
-    cover = tree.cover(np.array([12, 13, 0, 5]), np.array([15, 15, 15, 5]))
-    assert [tree.labels[i] for i in cover.label] == ["With degree", "Graduate", "*", "10th"]
-    assert cover.leaves.tolist() == [4, 3, 16, 1]
+    cover = tree.cover(np.array([12, 14, 0, 5]), np.array([15, 15, 15, 5]))
+    assert [tree.labels[i] for i in cover.label] == ["With diploma", "Advanced degree", "*", "10th"]
+    assert cover.leaves.tolist() == [8, 2, 16, 1]
     assert cover.level.tolist() == [2, 1, 3, 0]
 
 
