@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,8 +43,13 @@ class Folder:
         return Folder(self.system, f"{self.path}/{name}", self.scheme)
 
     def __str__(self) -> str:
-        """What Spark reads and writes by."""
+        """What Spark writes by."""
         return f"{self.scheme}{self.path}"
+
+    @property
+    def literal(self) -> str:
+        """What Spark reads by: characters that would make the path a pattern are escaped."""
+        return re.sub(r"([\[\]{}*?\\])", r"\\\1", str(self))
 
     @property
     def local(self) -> bool:

@@ -67,7 +67,7 @@ class Grouping:
         def save(table: DataFrame) -> DataFrame:
             folder = scratch / f"groups-{next(numbers)}"
             table.write.parquet(str(folder))
-            return table.sparkSession.read.parquet(str(folder))
+            return table.sparkSession.read.parquet(folder.literal)
 
         task = CutFragment(self.layout, criteria, raw=coupling is not None)
         with stages.stage("fragment"):

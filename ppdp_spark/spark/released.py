@@ -64,9 +64,9 @@ def read_release(spark: SparkSession, release: Folder, manifest: Mapping[str, An
     """The groups of a release of ours: nothing but its data files and its manifest is used."""
     data, sensitive = release / DATA, manifest["sensitive"]
     if manifest["form"] == "bucketized":
-        people = spark.read.parquet(str(data / "qi"))
-        return _bucketized(people, spark.read.parquet(str(data / "sensitive")), sensitive)
-    table = spark.read.parquet(str(data))
+        people = spark.read.parquet((data / "qi").literal)
+        return _bucketized(people, spark.read.parquet((data / "sensitive").literal), sensitive)
+    table = spark.read.parquet(data.literal)
     described = F.xxhash64(*(C.column(name) for name in manifest["columns"]["quasi_identifiers"]))
     keys = {C.GROUP_ID: C.column(C.GROUP_ID)}
     return _counted(table, keys, sensitive, number=C.GROUP_ID, same=described, clustered=True)
