@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ppdp_spark.results import Run
-    from ppdp_spark.spec import ReleaseSpec
+    from ppdp_spark.spec import Command, ReleaseSpec
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -61,14 +61,7 @@ def anonymize(
 ) -> None:
     """Publish a table as the spec says, verified from the written files, or publish nothing."""
     extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
-    loaded = _load(spec, extra, "anonymize")
-
-    def run(spark: SparkSession) -> Run:
-        from ppdp_spark.pipeline import anonymize
-
-        return anonymize(loaded, spark=spark)
-
-    _report(run, master, as_json, quiet)
+    _run_spec("anonymize", spec, extra, master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -80,14 +73,7 @@ def check(
     quiet: Quiet = False,
 ) -> None:
     """Say what a table achieves: any table with a group column or with generalized quasi-identifiers."""
-    loaded = _load(spec, overrides or [], "check")
-
-    def run(spark: SparkSession) -> Run:
-        from ppdp_spark.pipeline import check
-
-        return check(loaded, spark=spark)
-
-    _report(run, master, as_json, quiet)
+    _run_spec("check", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -99,14 +85,7 @@ def explore(
     quiet: Quiet = False,
 ) -> None:
     """Show how much an adversary may know before a sensitive value is breached: the knowledge skyline."""
-    loaded = _load(spec, overrides or [], "explore")
-
-    def run(spark: SparkSession) -> Run:
-        from ppdp_spark.pipeline import explore
-
-        return explore(loaded, spark=spark)
-
-    _report(run, master, as_json, quiet)
+    _run_spec("explore", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -120,14 +99,7 @@ def suppress(
 ) -> None:
     """Restore eligibility of skewed data; what is kept stays in the owner's private folder."""
     extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
-    loaded = _load(spec, extra, "suppress")
-
-    def run(spark: SparkSession) -> Run:
-        from ppdp_spark.pipeline import suppress
-
-        return suppress(loaded, spark=spark)
-
-    _report(run, master, as_json, quiet)
+    _run_spec("suppress", spec, extra, master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -220,17 +192,32 @@ def spec_schema() -> None:
     typer.echo(json.dumps(ReleaseSpec.json_schema(), indent=2))
 
 
-def _load(path: Path, overrides: list[str], command: str) -> ReleaseSpec:
+def _load(path: Path, overrides: list[str], command: Command) -> ReleaseSpec:
     """Spec errors are found before Spark starts."""
     with _errors():
         from ppdp_spark.spec import ReleaseSpec
 
         spec = ReleaseSpec.load(path, overrides)
-        spec.require_for(command)  # type: ignore[arg-type]
+        spec.require_for(command)
         for warning in spec.warnings:
             typer.echo(f"warning: {warning}", err=True)
         return spec
     raise AssertionError("unreachable")
+
+
+def _run_spec(
+    command: Command, path: Path, overrides: list[str], *, master: str, as_json: bool, quiet: bool
+) -> None:
+    """Run the command of that name on the spec in a file."""
+    spec = _load(path, overrides, command)
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark import pipeline
+
+        outcome: Run = getattr(pipeline, command)(spec, spark=spark)
+        return outcome
+
+    _report(run, master, as_json, quiet)
 
 
 def _report(run: Callable[[Any], Run], master: str, as_json: bool, quiet: bool) -> None:
