@@ -21,7 +21,7 @@ from ppdp_spark.core.groups import GroupSummaries, IntArray
 from ppdp_spark.core.mondrian import COUNT_CELLS
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.statistics import TWO_WAYS, Reduction
+from ppdp_spark.spark.statistics import TWO_WAYS, Reduction, merged
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,6 @@ class _Share:
         if self.last is not None:
             self.edges.append(self.last)
         return self.reduced, self.edges, self.spans
-
-
-def merged(reductions: Sequence[Reduction[Any]], left: list[Any], right: list[Any]) -> list[Any]:
-    return [r.merge(a, b) for r, a, b in zip(reductions, left, right, strict=True)]
 
 
 def reduce_runs(rows: DataFrame, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from ppdp_spark.core.attributes import Categorical, Ordered
+from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.profile import CHANGED, Profile, quasi_value, sensitive_value, take_part
 from ppdp_spark.spark.tables import Roles
@@ -62,16 +62,13 @@ def _looked_up(
     the texts are equal is checked: should two categories ever share a hash, the run stops.
     """
     kind = _narrowest(len(values) + first_code)
-    codes = pa.array(range(first_code, first_code + len(values)), pa.int32())
-    table = pa.table({"text": pa.array(values, pa.string()), "code": codes})
-    dictionary = rows.sparkSession.createDataFrame(table, "text string, code int")
-    dictionary = dictionary.select(
+    known = dictionary(rows.sparkSession, values, first_code=first_code).select(
         F.xxhash64("text").alias(f"{name}_hash"),
         F.col("text").alias(f"{name}_text"),
         F.col("code").alias(f"{name}_code"),
     )
     same_hash = F.xxhash64(F.col(name)) == F.col(f"{name}_hash")
-    joined = rows.join(F.broadcast(dictionary), same_hash, "left")
+    joined = rows.join(F.broadcast(known), same_hash, "left")
     found = F.when(F.col(name) == F.col(f"{name}_text"), F.col(f"{name}_code"))
     missing = F.when(F.col(name).isNull(), F.lit(null_code)).otherwise(_stop("int"))
     code = F.coalesce(found, missing)
@@ -86,18 +83,18 @@ def _narrowest(largest: int) -> str:
     return "tinyint" if largest <= 127 else "smallint" if largest <= 32_767 else "int"
 
 
-def decode_codes(rows: DataFrame, name: str, attribute: Categorical) -> DataFrame:
-    """Replace codes of a category by its text; code 0 becomes null."""
-    return decode(rows, name, attribute.values, first_code=1)
+def dictionary(session: SparkSession, values: Sequence[str | None], *, first_code: int = 0) -> DataFrame:
+    """Texts with their codes, as data: a plan that joins it does not show a value."""
+    codes = pa.array(range(first_code, first_code + len(values)), pa.int32())
+    table = pa.table({"text": pa.array(values, pa.string()), "code": codes})
+    return session.createDataFrame(table, "text string, code int")
 
 
 def decode(rows: DataFrame, name: str, values: Sequence[str | None], *, first_code: int) -> DataFrame:
     """Replace codes by text through a broadcast dictionary; codes without an entry become null."""
-    codes = pa.array(range(first_code, first_code + len(values)), pa.int32())
-    table = pa.table({"code": codes, "text": pa.array(values, pa.string())})
-    dictionary = rows.sparkSession.createDataFrame(table, "code int, text string")
-    dictionary = dictionary.select(F.col("code").alias(f"{name}_code"), F.col("text").alias(f"{name}_text"))
-    joined = rows.join(F.broadcast(dictionary), F.col(name) == F.col(f"{name}_code"), "left")
+    known = dictionary(rows.sparkSession, values, first_code=first_code)
+    known = known.select(F.col("code").alias(f"{name}_code"), F.col("text").alias(f"{name}_text"))
+    joined = rows.join(F.broadcast(known), F.col(name) == F.col(f"{name}_code"), "left")
     return joined.select(
         *(F.col(f"{name}_text").alias(name) if c == name else F.col(c) for c in rows.columns)
     )

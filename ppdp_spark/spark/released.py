@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -14,6 +13,7 @@ from pyspark.sql import types as T
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.clustered import reduce_runs
+from ppdp_spark.spark.encode import dictionary
 from ppdp_spark.spark.profile import labels_of, natural_order
 from ppdp_spark.spark.statistics import PERSON, TWO_WAYS, Reduction, group_counts, reduce_groups
 from ppdp_spark.spec import Columns
@@ -117,10 +117,8 @@ def _value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None
 
 def _with_codes(rows: DataFrame, values: tuple[str | None, ...]) -> DataFrame:
     """Add the code of column `value` as `sensitive`; null is a value like any other."""
-    codes = pa.array(range(len(values)), pa.int32())
-    table = pa.table({"text": pa.array(values, pa.string()), "code": codes})
-    dictionary = F.broadcast(rows.sparkSession.createDataFrame(table, "text string, code int"))
-    joined = rows.join(dictionary, F.col(C.VALUE).eqNullSafe(F.col("text")), "left")
+    known = F.broadcast(dictionary(rows.sparkSession, values))
+    joined = rows.join(known, F.col(C.VALUE).eqNullSafe(F.col("text")), "left")
     return joined.withColumn(C.SENSITIVE, F.col("code")).drop("text", "code")
 
 

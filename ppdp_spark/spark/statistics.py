@@ -46,7 +46,7 @@ class ReduceGroups:
         for batch in batches:
             for summaries, ids in self._chunks(batch):
                 found = [reduction.summarise(summaries, ids) for reduction in self.reductions]
-                reduced = found if reduced is None else self.merged(reduced, found)
+                reduced = found if reduced is None else merged(self.reductions, reduced, found)
         if reduced is not None:
             yield pa.RecordBatch.from_pydict({"reduced": pa.array([pickle.dumps(reduced)], pa.binary())})
 
@@ -63,8 +63,10 @@ class ReduceGroups:
             sizes = part.column(C.SIZE).to_numpy().astype(np.int64)
             yield GroupSummaries(sizes, counts), part.column(C.GROUP_ID).to_numpy()
 
-    def merged(self, left: list[Any], right: list[Any]) -> list[Any]:
-        return [r.merge(a, b) for r, a, b in zip(self.reductions, left, right, strict=True)]
+
+def merged(reductions: Sequence[Reduction[Any]], left: list[Any], right: list[Any]) -> list[Any]:
+    """The values of two disjoint sets of groups as one, reduction by reduction."""
+    return [r.merge(a, b) for r, a, b in zip(reductions, left, right, strict=True)]
 
 
 def reduce_groups(groups: DataFrame, reductions: Sequence[Reduction[Any]], width: int) -> list[Any]:
@@ -76,7 +78,7 @@ def reduce_groups(groups: DataFrame, reductions: Sequence[Reduction[Any]], width
     if not parts:
         empty = GroupSummaries(np.empty(0, np.int64), np.empty((0, width), np.int64))
         parts = [[reduction.summarise(empty, np.empty(0, np.int64)) for reduction in reductions]]
-    return reduce(task.merged, parts)
+    return reduce(lambda left, right: merged(reductions, left, right), parts)
 
 
 def group_counts(

@@ -16,7 +16,8 @@ from ppdp_spark.core.criteria import DistinctDiversity, KAnonymity
 from ppdp_spark.core.criteria.conservation import Conservation
 from ppdp_spark.core.groups import GroupSummaries
 from ppdp_spark.errors import DataError
-from ppdp_spark.spark.clustered import ReduceRuns, Runs, _once_each, merged
+from ppdp_spark.spark.clustered import ReduceRuns, Runs, _once_each
+from ppdp_spark.spark.statistics import merged
 
 WIDTH = 4
 
