@@ -9,8 +9,8 @@ from typing import ParamSpec, TypeVar
 from pyspark.errors import PySparkException
 
 from ppdp_spark.errors import DataError, InternalError, PpdpError
+from ppdp_spark.spark.counting import TWO_WAYS
 from ppdp_spark.spark.profile import CHANGED
-from ppdp_spark.spark.statistics import TWO_WAYS
 
 _UNREADABLE = (
     "FAILED_READ_FILE",

@@ -21,7 +21,8 @@ from ppdp_spark.core.groups import GroupSummaries, IntArray
 from ppdp_spark.core.mondrian import COUNT_CELLS
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.statistics import TWO_WAYS, Reduction, merged
+from ppdp_spark.spark.counting import TWO_WAYS
+from ppdp_spark.spark.statistics import Reduction, merged
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from pyspark.sql import types as T
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.clustered import reduce_runs
+from ppdp_spark.spark.counting import PERSON, TWO_WAYS, CountGroups, group_names, placed_rows
 from ppdp_spark.spark.encode import dictionary
 from ppdp_spark.spark.profile import labels_of, natural_order
-from ppdp_spark.spark.statistics import PERSON, TWO_WAYS, Reduction, group_counts, reduce_groups
+from ppdp_spark.spark.statistics import ListedGroups, Reduction, reduce_groups
 from ppdp_spark.spec import Columns
 from ppdp_spark.storage import DATA, Folder
 
@@ -25,7 +26,8 @@ class Grouped:
     """Groups with the counts of their sensitive values.
 
     where
-        groups  one row a group: number, people, list of value codes, list of counts
+        groups  rows with those of a group together, or one row a group
+        reading how tasks make summaries of `groups`
         values  sensitive values in code order, as text
         counts  how often each occurs
         case    None without a sensitive column
@@ -33,6 +35,7 @@ class Grouped:
     """
 
     groups: DataFrame
+    reading: ListedGroups | CountGroups
     values: tuple[str | None, ...]
     counts: tuple[int, ...]
     case: str | None
@@ -44,7 +47,7 @@ class Grouped:
             found = reduce_runs(self.rows, reductions, self.width)
             if found is not None:
                 return found
-        return reduce_groups(self.groups, reductions, self.width)
+        return reduce_groups(self.groups, reductions, self.reading)
 
     def judge(self, criteria: Sequence[Criterion[Any]]) -> list[VerdictRow]:
         """The verdict of every criterion, in one scan."""
@@ -69,16 +72,15 @@ def read_release(spark: SparkSession, release: Folder, manifest: Mapping[str, An
     table = spark.read.parquet(data.literal)
     described = F.xxhash64(*(C.column(name) for name in manifest["columns"]["quasi_identifiers"]))
     keys = {C.GROUP_ID: C.column(C.GROUP_ID)}
-    return _counted(table, keys, sensitive, number=C.GROUP_ID, same=described, clustered=True)
+    return _counted(table, keys, sensitive, same=described)
 
 
 def read_groups(table: DataFrame, columns: Columns) -> Grouped:
     """The groups of any table: equal values in the group column, or in all quasi-identifiers."""
     names = [columns.group] if columns.group else list(columns.quasi_identifiers)
     keys = {f"key{i}": C.column(name) for i, name in enumerate(names)}
-    whole = isinstance(table.schema[names[0]].dataType, T.IntegralType)
     sensitive = None if columns.sensitive is None else columns.sensitive.model_dump()
-    return _counted(table, keys, sensitive, number="key0" if columns.group and whole else None)
+    return _counted(table, keys, sensitive)
 
 
 def _counted(
@@ -86,24 +88,27 @@ def _counted(
     keys: Mapping[str, Column],
     sensitive: Mapping[str, Any] | None,
     *,
-    number: str | None,
     same: Column | None = None,
-    clustered: bool = False,
 ) -> Grouped:
-    """Count the values of every group; `same` must not vary within a group."""
+    """Count the values of every group; `same` must not vary within one of ours, whose rows lie together."""
+    types = dict(zip(keys, (field.dataType for field in table.select(*keys.values()).schema), strict=True))
     wanted = [key.alias(name) for name, key in keys.items()]
-    wanted.append((F.lit(0) if same is None else same).alias("description"))
+    wanted += [] if same is None else [same.alias("description")]
+    mark = None if same is None else F.col("description")
+    names = group_names({name: F.col(name) for name in keys}, types)
     if sensitive is None:
         rows = table.select(*wanted).withColumn(C.SENSITIVE, F.lit(0))
-        groups = group_counts(rows, list(keys), case=None, number=number, same="description")
-        return Grouped(groups, (), (), None, rows if clustered else None)
+        groups = placed_rows(rows, names, mark)
+        return Grouped(groups, CountGroups(1, False), (), (), None, None if same is None else rows)
     case, name = sensitive["case"], sensitive["column"]
     texts = C.column(name).cast("string" if case == "svpi" else "array<string>").alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
     values, counts = _value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
     coded = _coded(table.select(*wanted, texts), values, case)
-    groups = group_counts(coded, list(keys), case=case, number=number, same="description")
-    return Grouped(groups, values, counts, case, coded if clustered and case == "svpi" else None)
+    groups = placed_rows(coded, names, mark)
+    reading = CountGroups(max(1, len(values)), people_counted=case != "svpi")
+    clustered = coded if same is not None and case == "svpi" else None
+    return Grouped(groups, reading, values, counts, case, clustered)
 
 
 def _value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
@@ -158,4 +163,5 @@ def _bucketized(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, A
     entries = F.coalesce(F.col("entries"), F.array().cast("array<struct<value:int,count:bigint>>"))
     lists = [entries[field].alias(field) for field in (C.VALUE, C.COUNT)]
     number = F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID)
-    return Grouped(both.select(number, checked.alias(C.SIZE), *lists), values, counts, case)
+    groups = both.select(number, checked.alias(C.SIZE), *lists)
+    return Grouped(groups, ListedGroups(max(1, len(values))), values, counts, case)
