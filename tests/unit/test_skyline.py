@@ -24,6 +24,7 @@ from ppdp_spark.core.skyline import (
     slack_floors,
 )
 from ppdp_spark.core.skyline import batches as batches_module
+from ppdp_spark.core.skyline import patterns
 from ppdp_spark.core.skyline.points import CASES
 from ppdp_spark.errors import DataError, InfeasibleError, SpecError
 
@@ -510,3 +511,19 @@ def test_unsafe_floors_and_tables_are_refused():
         balanced_floors("svpi", target, release([5, 60], [5, 60]))
     with pytest.raises(InfeasibleError):
         slack_floors(target, np.array([[0.5, 2.0, 2.0, 1.0, 1.0]]), "target")
+
+
+@pytest.mark.parametrize("case", ["svpi", "mvpi-set", "mvpi-multiset"])
+@pytest.mark.parametrize("seed", range(4))
+def test_statistics_by_pattern_are_those_of_the_groups(case, seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(rng.integers(1, 9), [0.4, 0.3, 0.2, 0.1], size=500)
+    sizes = counts.sum(axis=1) if case != "mvpi-set" else counts.max(axis=1) + rng.integers(0, 2, 500)
+    groups, ids = GroupSummaries(sizes, counts), rng.permutation(500)
+    points = [Point(0, 0, 0, 0.9), Point(3, 2, 1, 0.5), Point(1, 1, 3, 0.7), Point(7, 0, 2, 0.4)]
+    check = SkylineCriterion(case, tuple(Target(v, f"v{v}", p) for v in range(4) for p in points))
+    quick = check.summarise(groups, ids)
+    monkeypatch.setattr(patterns, "FEWER", 10_000)
+    plain = check.summarise(groups, ids)
+    for name in ("minima", "ids", "people", "occurrences", "values"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(plain, name), err_msg=name)

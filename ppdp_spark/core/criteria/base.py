@@ -59,6 +59,7 @@ class Criterion(ABC, Generic[Statistic]):
 
     name: ClassVar[str]
     needs_counts: ClassVar[bool] = True
+    needs_priors: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
 
     @abstractmethod
@@ -108,13 +109,16 @@ class LocalCriterion(Criterion[Worst]):
         """Whether each group satisfies the criterion; exact integers wherever possible."""
 
     def summarise(self, groups: GroupSummaries, ids: IntArray) -> Worst:
+        return replace(self.worst(groups, ids), violations=int(np.count_nonzero(~self.allowed(groups))))
+
+    def worst(self, groups: GroupSummaries, ids: IntArray) -> Worst:
+        """The group with the worst achieved value, whether that is allowed or not."""
         if len(groups) == 0:
             return Worst(0, 0, None, None)
         achieved = self.achieved(groups)
-        violations = int(np.count_nonzero(~self.allowed(groups)))
         extreme = achieved.min() if self.higher_is_safer else achieved.max()
         group = int(np.asarray(ids)[achieved == extreme].min())
-        return Worst(len(groups), violations, float(extreme), group)
+        return Worst(len(groups), 0, float(extreme), group)
 
     def merge(self, left: Worst, right: Worst) -> Worst:
         ranked = [w for w in (left, right) if w.value is not None]
@@ -152,8 +156,7 @@ class Measured(Criterion[Worst]):
         return self.criterion.name
 
     def summarise(self, groups: GroupSummaries, ids: IntArray) -> Worst:
-        found = self.criterion.summarise(groups, ids)
-        return Worst(found.groups, 0, found.value, found.group)
+        return self.criterion.worst(groups, ids)
 
     def merge(self, left: Worst, right: Worst) -> Worst:
         return self.criterion.merge(left, right)

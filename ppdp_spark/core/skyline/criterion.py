@@ -18,6 +18,7 @@ from ppdp_spark.core.skyline.decision import (
     safe_targets,
 )
 from ppdp_spark.core.skyline.kernels import fill_statistics, update_minima
+from ppdp_spark.core.skyline.patterns import lower_by_pattern
 from ppdp_spark.core.skyline.points import Case, Target, case_code
 from ppdp_spark.errors import DataError, SpecError
 
@@ -95,8 +96,9 @@ class SkylineCriterion(Criterion[SkylineStatistic]):
         minima, rows, names = np.full(shape, np.inf), np.full(shape, -1), np.full(shape, -1)
         points, case = point_rows(self.targets, groups.counts.shape[1]), case_code(self.case)
         for start, sizes, counts in batches(groups, case):
-            part = ids[start : start + len(sizes)]
-            update_minima(case, sizes, counts, part, start, points, minima, rows, names)
+            part, found = ids[start : start + len(sizes)], (minima, rows, names)
+            if not lower_by_pattern(case, (sizes, counts, part), start, points, found):
+                update_minima(case, sizes, counts, part, start, points, *found)
         minima = np.where(rows < 0, NEUTRAL, minima)
         return self._described(groups, minima, rows, names)
 

@@ -136,7 +136,7 @@ def _fill_leading(row: IntArray, leading: IntArray) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _excluded(
+def excluded_amount(
     case: int, people: int, occurrences: int, length: int, leading: IntArray, others: IntArray
 ) -> float:
     """The `exclusion` of the ℓ most frequent values other than σ, from the ℓ+1 leading counts.
@@ -202,7 +202,7 @@ def _slot(
         if filled[knowledge, slot] == g:
             return slot
         filled[knowledge, slot] = g
-    excluded = _excluded(case, people, occurrences, points[t, 1], leading, others)
+    excluded = excluded_amount(case, people, occurrences, points[t, 1], leading, others)
     five = five_statistics(case, people, occurrences, excluded, points[t, 2], points[t, 3])
     for j in range(5):
         memory[knowledge, slot, j] = five[j]
