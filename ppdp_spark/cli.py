@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ppdp_spark.errors import PpdpError
+from ppdp_spark.errors import PpdpError, SpecError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ppdp_spark.results import Run
+    from ppdp_spark.results import Comparison, Run, Sweep
     from ppdp_spark.spec import Command, ReleaseSpec
 
 app = typer.Typer(
@@ -133,6 +133,54 @@ def report(output: Annotated[str, typer.Argument(help="Output folder of a run.")
 
 
 @app.command()
+def compare(
+    outputs: Annotated[list[str], typer.Argument(help="Output folders of runs.", show_default=False)],
+    page: Annotated[Path, typer.Option("--output", help="HTML file to write.")] = Path("compare.html"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put several runs side by side: guarantees, sizes, precision, query error, time."""
+    with _errors():
+        from ppdp_spark.pipeline.compare import compare
+        from ppdp_spark.report import render_comparison
+        from ppdp_spark.storage import Folder
+
+        found = compare(outputs)
+        folder = Folder.at(page.parent)
+        if not folder.exists():
+            raise SpecError(f"`--output` ({page}) is in a folder that does not exist: make it first")
+        folder.write_text(page.name, render_comparison(found.runs), private=True)
+        _show(found, as_json=as_json, quiet=quiet)
+        if not as_json and not quiet:
+            typer.echo(f"page  {page}")
+
+
+@app.command()
+def sweep(
+    spec: SpecPath,
+    over: Annotated[
+        list[str],
+        typer.Option(metavar="FIELD=VALUE,…", help="What to vary: privacy.k_anonymity=5,10,50; repeatable."),
+    ],
+    overrides: Overrides = None,
+    queries: Annotated[int, typer.Option(help="Queries to measure the error with; 0 for none.")] = 1_000,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run variants of a release into OUTPUT/sweep and draw the privacy-utility frontier."""
+    with _errors():
+        from ppdp_spark.pipeline import sweep as sweeping
+
+        folder, variants = sweeping.plan(spec, over, overrides or [], queries=queries)
+
+    def run(spark: SparkSession) -> Sweep:
+        return sweeping.sweep(folder, variants, spark=spark)
+
+    _report(run, master, as_json, quiet)
+
+
+@app.command()
 def generate(
     path: Annotated[str, typer.Argument(help="Where to write the table.")],
     rows: Annotated[int, typer.Option(help="Number of people.")] = 100_000,
@@ -161,8 +209,12 @@ def demo(
 
         from ppdp_spark.pipeline.demo import demo
 
-        _log_to_terminal()
-        for part in demo(spark, folder, rows=rows):
+        parts = demo(spark, folder, rows=rows)
+        while True:
+            with _progress(spark):
+                part = next(parts, None)
+            if part is None:
+                break
             Console().print(part)
 
 
@@ -220,20 +272,45 @@ def _run_spec(
     _report(run, master, as_json, quiet)
 
 
-def _report(run: Callable[[Any], Run], master: str, as_json: bool, quiet: bool) -> None:
+def _report(run: Callable[[Any], Run | Sweep], master: str, as_json: bool, quiet: bool) -> None:
     """Run on Spark, print the outcome, exit by the verdict."""
     with _errors(), _session(master) as spark:
-        if not quiet and not as_json:
-            _log_to_terminal()
-        outcome = run(spark)
-        if as_json:
-            typer.echo(json.dumps(outcome.to_dict(), indent=2, default=str))
-        elif not quiet:
-            from rich.console import Console
-
-            Console().print(outcome)
+        with _progress(spark, silent=quiet or as_json):
+            outcome = run(spark)
+        _show(outcome, as_json=as_json, quiet=quiet)
         if not outcome.ok:
             raise typer.Exit(4)
+
+
+def _show(outcome: Run | Sweep | Comparison, *, as_json: bool, quiet: bool) -> None:
+    """JSON or tables on the standard output, or nothing."""
+    if as_json:
+        typer.echo(json.dumps(outcome.to_dict(), indent=2, default=str))
+    elif not quiet:
+        from rich.console import Console
+
+        Console().print(outcome)
+
+
+@contextmanager
+def _progress(spark: SparkSession, *, silent: bool = False) -> Iterator[None]:
+    """On a terminal a live line of what is being done, elsewhere one line a stage; on the error stream."""
+    if silent:
+        yield
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        _log_to_terminal()
+        yield
+        return
+    from ppdp_spark.results import watched_by
+    from ppdp_spark.spark.progress import task_counter
+    from ppdp_spark.terminal import live
+
+    with live(console, task_counter(spark)) as display, watched_by(display):
+        yield
 
 
 @contextmanager

@@ -7,18 +7,16 @@ from typing import Any
 
 from ppdp_spark.core import criteria as K
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured
+from ppdp_spark.core.robustness import RRobustness
 from ppdp_spark.core.skyline import LocalSkyline, Point, Skyline, SkylineCriterion, Target
-from ppdp_spark.errors import SpecError
 from ppdp_spark.spec import Privacy, ReleaseSpec, SkylinePoint
 
 
 def local_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[LocalCriterion, ...]:
-    """Criteria that each group satisfies by itself, cheapest first.
+    """Criteria that each group satisfies by itself and that need no priors, cheapest first.
 
     `distribution` is how often each sensitive value occurs in the table the release describes.
     """
-    if privacy.robustness is not None:
-        raise SpecError("`privacy.robustness` cannot be checked by this version")
     counts = tuple(distribution)
     wanted: list[LocalCriterion] = []
     if privacy.k_anonymity is not None:
@@ -37,6 +35,24 @@ def local_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[Local
     if privacy.delta_disclosure is not None:
         wanted.append(K.DeltaDisclosure(privacy.delta_disclosure.delta, counts))
     return tuple(wanted)
+
+
+def robust_criterion(privacy: Privacy, *, published: bool = False) -> RRobustness | None:
+    """r-robustness, which looks at priors as well; None if it is not demanded.
+
+    `published` asks for the form of ART in the binary model: each value at most once a group.
+    """
+    wanted = privacy.robustness
+    if wanted is None:
+        return None
+    unique = published and wanted.model == "binary"
+    return RRobustness(wanted.r, wanted.model, attribute_labels(privacy), unique)
+
+
+def attribute_labels(privacy: Privacy) -> tuple[str, ...]:
+    """The attribute sets of the priors, readable."""
+    wanted = privacy.robustness
+    return () if wanted is None else tuple(", ".join(prior.attributes) for prior in wanted.priors)
 
 
 _DIVERSITY: dict[str, Callable[[Any], LocalCriterion]] = {

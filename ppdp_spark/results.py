@@ -6,10 +6,13 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.report.comparing import Compared, side_by_side
+from ppdp_spark.report.frontier import Choice, Frontier
 
 log = logging.getLogger(__name__)
 
@@ -69,20 +72,114 @@ class Run:
         return render(dict(self.summary), self.verdict.to_dict())
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Several runs side by side, read from their summaries and verdicts."""
+
+    runs: tuple[Compared, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        parts = [part.to_dict() for part in side_by_side(self.runs)]
+        return {"runs": [run.name for run in self.runs], "parts": finite(parts)}
+
+    def __rich__(self) -> Any:
+        from ppdp_spark.terminal import comparison_table
+
+        return comparison_table(self)
+
+    def _repr_html_(self) -> str:
+        from ppdp_spark.report import render_comparison
+
+        return render_comparison(self.runs)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Variants of a release, those that cannot be published included."""
+
+    dataset: str
+    choices: tuple[Choice, ...]
+    paths: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether anything can be published."""
+        return any(choice.ok for choice in self.choices)
+
+    def to_dict(self) -> dict[str, Any]:
+        frontier = Frontier(self.choices)
+        variants = [
+            {
+                "name": choice.name,
+                "changes": dict(choice.changes),
+                "status": "pass" if choice.ok else "fail",
+                "reason": choice.reason,
+                "loss": frontier.loss(choice),
+                "frontier": frontier.holds(choice),
+            }
+            for choice in self.choices
+        ]
+        plain = {"dataset": self.dataset, "measure": frontier.measure, "variants": variants}
+        return {**finite(plain), "paths": dict(self.paths)}
+
+    def __rich__(self) -> Any:
+        from ppdp_spark.terminal import sweep_table
+
+        return sweep_table(self)
+
+    def _repr_html_(self) -> str:
+        from ppdp_spark.report import render_sweep
+
+        return render_sweep(self.dataset, self.choices)
+
+
+class Watcher(Protocol):
+    """Hears of stages as they begin and end; a display, say."""
+
+    def begin(self, stage: str) -> None: ...
+
+    def end(self, stage: str, told: str) -> None: ...
+
+
+_WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched_by(watcher: Watcher) -> Iterator[None]:
+    """Stages that run inside tell the watcher."""
+    token = _WATCHER.set(watcher)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
+
+
 class Stages:
-    """Names and times of the stages of a run."""
+    """Names, times and counts of the stages of a run."""
 
     def __init__(self) -> None:
         self.done: list[dict[str, Any]] = []
         self.started = time.perf_counter()
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        begun = time.perf_counter()
-        yield
+    def stage(self, name: str) -> Iterator[dict[str, int]]:
+        """Times what runs inside; counts put into the mapping, `rows` or `groups`, are kept with it."""
+        begun, counts, watcher = time.perf_counter(), dict[str, int](), _WATCHER.get()
+        if watcher is not None:
+            watcher.begin(name)
+        yield counts
         seconds = time.perf_counter() - begun
-        self.done.append({"name": name, "seconds": round(seconds, 3)})
-        log.info("%s: %.1f s", name, seconds)
+        self.done.append({"name": name, "seconds": round(seconds, 3), **counts})
+        told = "".join(f", {number:,} {what}" for what, number in counts.items())
+        if watcher is not None:
+            watcher.end(name, f"{seconds:.1f} s{told}")
+        log.info("%s: %.1f s%s", name, seconds, told)
+
+    def count(self, name: str, **counts: int) -> None:
+        """Add counts that become known only after the stage of that name."""
+        for stage in self.done:
+            if stage["name"] == name:
+                stage.update(counts)
 
     @property
     def seconds(self) -> float:

@@ -16,6 +16,7 @@ from pyarrow import fs
 from ppdp_spark.errors import DataError
 
 RELEASE, PRIVATE, DATA = "release", "private", "data"
+EXTREMA = "robustness"
 MANIFEST, VERDICT, SUMMARY, REPORT = "release.json", "verdict.json", "summary.json", "report.html"
 _CHUNK = 1 << 22
 

@@ -154,6 +154,28 @@ def passing_summary() -> dict[str, Any]:
             "discernibility": 3_141_592_653,
             "gcp": 0.2345678,
             "ncp": {"age": 0.1234567, "zip": 0.4567891, HOSTILE: 0.0},
+            "queries": {
+                "number": 840,
+                "floor": 10.0371,
+                "median": 0.1618033,
+                "mean": 0.5772156,
+                "table": [
+                    {
+                        "dimension": 1,
+                        "selectivity": 0.05,
+                        "queries": 420,
+                        "median": 0.0915965,
+                        "mean": 0.2614972,
+                    },
+                    {
+                        "dimension": 2,
+                        "selectivity": 0.05,
+                        "queries": 421,
+                        "median": 0.1618,
+                        "mean": 1.2020569,
+                    },
+                ],
+            },
         },
         "suppression": {
             "method": "r",
@@ -175,7 +197,7 @@ def passing_summary() -> dict[str, Any]:
         "stages": [
             {"name": "read", "seconds": 3.217, "rows": 101_371},
             {"name": "partition", "seconds": 11.049, "rows": 100_013},
-            {"name": "publish", "seconds": 5.881},
+            {"name": "publish", "seconds": 5.881, "rows": 100_013, "groups": 4123},
         ],
         "rows_per_second": 5033.217,
         "versions": {"ppdp_spark": "0.1.0", "pyspark": "4.1.0", "python": "3.12.3"},

@@ -8,7 +8,7 @@ cut is allowed. The result is a function of the set of rows, not of their order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,13 +64,14 @@ class Sensitive:
 
 @dataclass(frozen=True)
 class Cuts:
-    """Cuts made, in the order of levels: group [start, end) was cut at `middle`."""
+    """Cuts made, in the order of levels: group [start, end) was cut at `middle`; level 0 is the top."""
 
     start: IntArray
     middle: IntArray
     end: IntArray
     attribute: IntArray
     code: IntArray
+    level: IntArray
 
 
 @dataclass(frozen=True)
@@ -172,18 +173,24 @@ def partition(
         leaf = attribute < 0
         finished.append(level.rows(leaf))
         _settle(rows, level.rows(leaf), order)
-        history.append(_cuts(level.rows(~leaf), attribute[~leaf], cut[~leaf], left_sizes[~leaf]))
+        made = _cuts(level.rows(~leaf), attribute[~leaf], cut[~leaf], left_sizes[~leaf])
+        history.append(replace(made, level=np.full(len(made.start), len(history))))
         starts, ends = _divide(rows, history[-1])
     return _assemble(order, finished, history, rows.attributes)
 
 
 def undivided(codes: IntArray, bounds: IntArray) -> Partition:
     """The groups with the given borders as they are."""
-    table, starts = np.ascontiguousarray(codes, np.int32), bounds.astype(np.int64)
+    return grouped(codes, np.arange(len(codes)), bounds)
+
+
+def grouped(codes: IntArray, order: IntArray, bounds: IntArray) -> Partition:
+    """Groups made elsewhere: group g has the people order[bounds[g] : bounds[g + 1]]."""
+    people, starts = np.ascontiguousarray(order, np.int32), bounds.astype(np.int64)
+    table = np.ascontiguousarray(codes[people], np.int32)
     lowest, highest = segments.group_ranges(table, starts[:-1], starts[1:], table.shape[1])
     none = np.empty(0, np.int64)
-    order = np.arange(len(codes), dtype=np.int32)
-    return Partition(order, starts, lowest, highest, Cuts(none, none, none, none, none))
+    return Partition(people, starts, lowest, highest, Cuts(none, none, none, none, none, none))
 
 
 def undivided_summary(sensitive: Sensitive) -> GroupSummaries:
@@ -281,7 +288,7 @@ def _settle(rows: Rows, leaves: _Level, order: NDArray[np.int32]) -> None:
 
 
 def _cuts(level: _Level, attribute: IntArray, code: IntArray, left_sizes: IntArray) -> Cuts:
-    return Cuts(level.starts, level.starts + left_sizes, level.ends, attribute, code)
+    return Cuts(level.starts, level.starts + left_sizes, level.ends, attribute, code, np.zeros_like(code))
 
 
 def _divide(rows: Rows, cuts: Cuts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -306,6 +313,6 @@ def _assemble(
     blank = np.empty((0, attributes), np.int32)
     lowest = np.concatenate([blank, *(leaf.lowest for leaf in finished)])[left_to_right]
     highest = np.concatenate([blank, *(leaf.highest for leaf in finished)])[left_to_right]
-    columns = ("start", "middle", "end", "attribute", "code")
+    columns = ("start", "middle", "end", "attribute", "code", "level")
     cuts = Cuts(*(np.concatenate([none, *(getattr(cut, name) for cut in history)]) for name in columns))
     return Partition(order, bounds, lowest, highest, cuts)

@@ -12,7 +12,7 @@ from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, InternalError, PpdpError
 from ppdp_spark.guarantees import public_privacy
-from ppdp_spark.pipeline import suppression
+from ppdp_spark.pipeline import placement, suppression
 from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.grouping import Grouping
 from ppdp_spark.pipeline.session import session_of
@@ -22,13 +22,15 @@ from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark import publish
 from ppdp_spark.spark.encode import encode_rows
+from ppdp_spark.spark.extrema import extrema_rows
 from ppdp_spark.spark.fragments import sampled
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.metrics import group_metrics
 from ppdp_spark.spark.profile import Profile, profile_table, table_columns
+from ppdp_spark.spark.queries import query_error
 from ppdp_spark.spark.tables import Roles, assign_roles, read_table
 from ppdp_spark.spec import ReleaseSpec
-from ppdp_spark.storage import DATA, Folder, table_digests, tidy_table
+from ppdp_spark.storage import DATA, EXTREMA, Folder, table_digests, tidy_table
 from ppdp_spark.summary import package_version, run_facts
 
 LISTED_FAILURES = 5
@@ -58,39 +60,85 @@ class _Anonymization:
     staging: Staging
 
     def run(self, table: DataFrame | None) -> Run:
-        with self.stages.stage("read"):
+        with self.stages.stage("read") as counts:
             table = read_table(self.spark, self.spec.input) if table is None else table
             roles = assign_roles(table, self.spec.columns)
             _reject_name_clashes(self.spec, roles)
             profile = profile_table(table, self.spec, roles)
-        found, rng = profile, suppression.generator(self.spec)
-        with self.stages.stage("suppress"):
+            counts["rows"] = profile.rows
+        original, found, rng = table, profile, suppression.generator(self.spec)
+        with self.stages.stage("suppress") as counts:
             decision = suppression.decide(self.spec, profile, rng)
             self._require(decision)
             table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
+            counts["rows"] = profile.kept
         rows = encode_rows(table, self.spec, roles, profile)
         bucketized = self.spec.output.form == "bucketized"
         kept = len(self.spec.columns.publish_as_is)
         layout = Layout(profile.attributes, profile.sensitive, bucketized, kept)
-        grouping = Grouping.of(self.spec.privacy, profile, layout)
-        self._require_feasible(grouping.feasibility())
         part = sampled(table, table_columns(self.spec), profile.kept)
         sample = encode_rows(part, self.spec, roles, profile)
-        groups = grouping.partition(rows, sample, scratch=self.staging.scratch, stages=self.stages)
-        with self.stages.stage("measure"):
+        used = placement.attributes_of(self.spec)
+        signed = encode_rows(table, self.spec, roles, profile, only=used) if used else rows
+        groups, unplaced = self._grouped((rows, sample, signed), layout, profile)
+        with self.stages.stage("measure") as counts:
             metrics = group_metrics(groups, layout.attributes)
-        _require_conserved(metrics["people"], profile.kept)
-        with self.stages.stage("publish"):
+            counts["groups"] = metrics["groups"]
+        _require_conserved(metrics["people"] + unplaced, profile.kept)
+        self.stages.count("partition", rows=profile.kept)
+        if self.spec.output.queries:
+            metrics["queries"] = self._query_error(original, roles, found, groups, layout=layout)
+        with self.stages.stage("publish") as counts:
             self._write_tables(groups, layout, metrics)
+            counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
             manifest = self._manifest(profile, metrics, decision)
-            judged = judge_release(self.spark, self.staging.release, manifest)
+            owned = self.staging.scratch / EXTREMA if self.spec.privacy.robustness is not None else None
+            judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned)
         seeded = self.spec.suppression.unsafe_fixed_seed is not None
         reason = "the suppression used a fixed seed: not for publication" if seeded else None
         verdict = Verdict((*decision.rows, *judged), not seeded, reason)
         summary = self._summary(profile, roles, metrics)
         summary["suppression"] = suppression.facts(found, decision)
-        return self.staging.finish(verdict, summary, manifest)
+        return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
+
+    def _grouped(
+        self, encoded: tuple[DataFrame, DataFrame, DataFrame], layout: Layout, profile: Profile
+    ) -> tuple[DataFrame, int]:
+        """Groups that satisfy every criterion, and how many people found no place in one.
+
+        `encoded` are all rows, a sample of them, and all rows with the columns of the priors only.
+        """
+        rows, sample, signed = encoded
+        grouping = Grouping.of(self.spec.privacy, profile, layout)
+        self._require_feasible(grouping.feasibility())
+        save = self.staging.saver("groups")
+        if not placement.needed(self.spec):
+            return grouping.partition(rows, sample, save=save, stages=self.stages), 0
+        placing = placement.placement_of(self.spec, layout, grouping.criteria)
+        self._require_feasible(placement.feasibility(placing, grouping.whole), placing=True)
+        with self.stages.stage("priors"):
+            priors = placement.prior_sets(self.spec, signed, layout, profile, self.staging.saver("priors"))
+        found = placement.place(
+            rows,
+            sample,
+            placement=placing,
+            layout=layout,
+            profile=profile,
+            priors=priors,
+            save=save,
+            stages=self.stages,
+        )
+        row = placement.budget_row(found.unplaced, profile, self.spec)
+        if not row.ok:
+            reason = (
+                f"{found.unplaced:,} people find no group that satisfies the criteria; with them "
+                f"{row.value:.2%} of the rows would be suppressed, more than `suppression.budget` "
+                f"({row.threshold:.2%}): ask for less, use coarser attribute sets, or raise the budget"
+            )
+            self.staging.fail(Verdict((row,), False, reason), self._facts())
+            raise BudgetError(reason)
+        return found.groups, found.unplaced
 
     def _require(self, decision: suppression.Decision) -> None:
         """Stop before anything is written if the data is too skewed, or the cure costs too much."""
@@ -112,7 +160,7 @@ class _Anonymization:
         self.staging.fail(Verdict(decision.rows, False, reason), self._facts())
         raise error
 
-    def _require_feasible(self, rows: list[VerdictRow]) -> None:
+    def _require_feasible(self, rows: list[VerdictRow], *, placing: bool = False) -> None:
         """Partitioning starts from the undivided table; where it fails, there is no way to begin.
 
         With one value a person it is also the safest release there is.
@@ -124,8 +172,19 @@ class _Anonymization:
             reason = (
                 f"the whole table as one group already fails, so nothing can be published: {reasons}{more}"
             )
+            if placing:
+                reason += "; a sensitive value is too frequent: set `suppression: {method: r, l: ...}`"
             self.staging.fail(Verdict(tuple(rows), False, reason), self._facts())
             raise InfeasibleError(reason)
+
+    def _query_error(
+        self, table: DataFrame, roles: Roles, profile: Profile, groups: DataFrame, *, layout: Layout
+    ) -> dict[str, Any] | None:
+        """How well the groups answer queries about the table as it was before suppression."""
+        with self.stages.stage("query") as counts:
+            counts["rows"] = profile.kept
+            rows, number = encode_rows(table, self.spec, roles, profile), self.spec.output.queries
+            return query_error(rows, groups, layout, number=number, people=profile.kept)
 
     def _write_tables(self, groups: DataFrame, layout: Layout, metrics: Mapping[str, Any]) -> None:
         order = publish.order_groups(groups, layout.attributes, metrics["ncp"])
@@ -136,6 +195,10 @@ class _Anonymization:
         else:
             _write(publish.bucketized_rows(numbered, layout, names), data / "qi")
             _write(publish.sensitive_counts(numbered, layout, order), data / "sensitive")
+        robustness = self.spec.privacy.robustness
+        if robustness is not None and layout.domain is not None:
+            kept_back = extrema_rows(numbered, layout.domain.values, len(robustness.priors))
+            kept_back.write.parquet(str(self.staging.scratch / EXTREMA))
 
     def _manifest(
         self, profile: Profile, metrics: Mapping[str, Any], decision: suppression.Decision
@@ -150,6 +213,7 @@ class _Anonymization:
             "version": package_version(),
             "dataset": self.spec.dataset,
             "form": form,
+            "partitioner": self.spec.partitioner,
             "privacy": public_privacy(self.spec),
             "suppression": suppression.public_facts(decision),
             "rows": {"input": profile.rows, "published": metrics["people"]},
@@ -186,6 +250,8 @@ class _Anonymization:
         }
         if k is not None:
             measured["average_class_ratio"] = people / groups / k
+        if metrics.get("queries"):
+            measured["queries"] = metrics["queries"]
         facts = self._facts()
         return {
             **facts,
@@ -203,6 +269,7 @@ class _Anonymization:
                 "suppressed": {
                     "nulls": profile.rows - profile.took_part,
                     "frequent": profile.took_part - profile.kept,
+                    "unplaced": profile.kept - people,
                     "total": suppressed,
                     "rate": suppressed / profile.rows,
                 },

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -19,7 +19,8 @@ from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.partition import CutFragment, DescribeGroups, all_sound, partition_rows
 from ppdp_spark.spark.profile import Profile
 from ppdp_spark.spec import Privacy
-from ppdp_spark.storage import Folder
+
+Save = Callable[[DataFrame], DataFrame]
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,13 @@ class Grouping:
         criteria = criteria_of(self.privacy, labels=labels, counts=counts, case=case)
         return [row for c in criteria for row in c.decide(c.summarise(self.whole, np.array([1])))]
 
-    def partition(self, rows: DataFrame, sample: DataFrame, *, scratch: Folder, stages: Stages) -> DataFrame:
+    def partition(self, rows: DataFrame, sample: DataFrame, *, save: Save, stages: Stages) -> DataFrame:
         """Described groups of the table; `sample` is a part of its encoded rows chosen by content."""
         criteria, coupling = self.criteria, None
         if self.coupled is not None:
             coupling = Coupling(self.layout, self.criteria, self.coupled)
             floors = balanced_floors(self.coupled.case, self.coupled.targets, self.whole)
             criteria = coupling.floored(floors)
-        numbers = count(1)
-
-        def save(table: DataFrame) -> DataFrame:
-            folder = scratch / f"groups-{next(numbers)}"
-            table.write.parquet(str(folder))
-            return table.sparkSession.read.parquet(folder.literal)
-
         task = CutFragment(self.layout, criteria, raw=coupling is not None)
         with stages.stage("fragment"):
             tree = propose_tree(sample, self.layout.attributes, self.profile.kept)

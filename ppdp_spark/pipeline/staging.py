@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
+
+from pyspark.sql import DataFrame
 
 from ppdp_spark.errors import InfeasibleError, SpecError
 from ppdp_spark.report import render
@@ -73,24 +76,51 @@ class Staging:
             elif name.startswith(_STAGING):
                 (self.output / name).delete()
 
-    def finish(self, verdict: Verdict, summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Run:
-        """Publish if the verdict passes; otherwise say why and leave the earlier release alone."""
+    def saver(self, name: str) -> Callable[[DataFrame], DataFrame]:
+        """Writes a table to scratch and reads it back, so that nothing is computed twice."""
+        numbers = count(1)
+
+        def save(table: DataFrame) -> DataFrame:
+            folder = self.scratch / f"{name}-{next(numbers)}"
+            table.write.parquet(str(folder))
+            return table.sparkSession.read.parquet(folder.literal)
+
+        return save
+
+    def finish(
+        self,
+        verdict: Verdict,
+        summary: Mapping[str, Any],
+        manifest: Mapping[str, Any],
+        *,
+        kept: Sequence[str] = (),
+    ) -> Run:
+        """Publish if the verdict passes; otherwise say why and leave the earlier release alone.
+
+        `kept` are scratch tables that the owner needs to verify the release again.
+        """
         if not verdict.ok:
             self.fail(verdict, summary)
             failing = ", ".join(row.criterion for row in verdict.failures)
             raise InfeasibleError(f"the written release does not verify ({failing}): nothing was published")
         self.release.write_json(MANIFEST, manifest)
         self._commit()
+        for name in kept:
+            self._move_to_private(name)
         paths = self._write_private(verdict, summary)
         return Run(verdict, summary, {"release": str(self.output / RELEASE), **paths})
 
     def keep(self, name: str, verdict: Verdict, summary: Mapping[str, Any]) -> Run:
         """Move a scratch table to the owner's private folder, with its verdict."""
+        moved = self._move_to_private(name)
+        paths = self._write_private(verdict, summary)
+        return Run(verdict, summary, {name: str(moved), **paths})
+
+    def _move_to_private(self, name: str) -> Folder:
         private = (self.output / PRIVATE).create(private=True)
         (private / name).delete()
         (self.scratch / name).move(private / name)
-        paths = self._write_private(verdict, summary)
-        return Run(verdict, summary, {name: str(private / name), **paths})
+        return private / name
 
     def fail(self, verdict: Verdict, summary: Mapping[str, Any]) -> None:
         """Write the verdict of a run that publishes nothing."""

@@ -11,14 +11,17 @@ from pyspark.sql import SparkSession
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.criteria.conservation import Conservation
 from ppdp_spark.core.criteria.eligibility import Eligibility
+from ppdp_spark.core.robustness import RRobustness
 from ppdp_spark.errors import DataError
-from ppdp_spark.guarantees import criteria_of
+from ppdp_spark.guarantees import criteria_of, robust_criterion
 from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.results import Run, Stages, Verdict
-from ppdp_spark.spark.released import read_release
+from ppdp_spark.spark.extrema import ReadExtrema, coded_extrema, digest
+from ppdp_spark.spark.released import Grouped, read_release
+from ppdp_spark.spark.statistics import reduce_groups
 from ppdp_spark.spec import Privacy
-from ppdp_spark.storage import MANIFEST, RELEASE, Folder, table_digests
+from ppdp_spark.storage import EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.summary import run_facts
 
 
@@ -32,22 +35,50 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
     with stages.stage("hashes"):
         files = _files_row(release, manifest)
     with stages.stage("criteria"):
-        rows = judge_release(session_of(None, spark), release, manifest)
+        rows = judge_release(session_of(None, spark), release, manifest, extrema=root / PRIVATE / EXTREMA)
     verdict = Verdict((files, *rows))
     facts = run_facts("verify", manifest["dataset"], stages)
     counted = {"form": manifest["form"], "rows": manifest["rows"]["published"], "groups": manifest["groups"]}
     return Run(verdict, {**facts, "release": counted}, {"release": str(release)})
 
 
-def judge_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
-    """Every criterion of the manifest, and the number of rows and groups, from the data files."""
+def judge_release(
+    spark: SparkSession, release: Folder, manifest: Mapping[str, Any], *, extrema: Folder | None
+) -> list[VerdictRow]:
+    """Every criterion of the manifest, and the number of rows and groups, from the data files.
+
+    Robustness is about priors of people, which a release does not show: `extrema` is the owner's table.
+    """
     grouped = read_release(spark, release, manifest)
     privacy = Privacy.model_validate(manifest["privacy"])
     criteria = criteria_of(privacy, labels=grouped.labels, counts=grouped.counts, case=grouped.case or "svpi")
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
-    return grouped.judge([*criteria, *eligible, conserved])
+    rows = grouped.judge([*criteria, *eligible, conserved])
+    robust = robust_criterion(privacy, published=manifest.get("partitioner") == "art")
+    return rows if robust is None else rows + _robustness(spark, robust, grouped, extrema)
+
+
+def _robustness(
+    spark: SparkSession, robust: RRobustness, grouped: Grouped, extrema: Folder | None
+) -> list[VerdictRow]:
+    """The verdict on robustness from counts and the owner's prior extrema; without those it fails."""
+    if extrema is None or not extrema.exists():
+        return [_unverified(robust, "the owner's prior extrema are not there")]
+    owned = spark.read.parquet(extrema.literal)
+    if digest(owned) != digest(grouped.pairs()):
+        return [_unverified(robust, "the owner's prior extrema are not those of this release")]
+    sets = len(robust.attribute_sets)
+    coded = coded_extrema(owned, grouped.values, sets)
+    (found,) = reduce_groups(coded, [robust], ReadExtrema(grouped.width, sets))
+    return robust.decide(found)
+
+
+def _unverified(robust: RRobustness, reason: str) -> VerdictRow:
+    return VerdictRow(
+        robust.name, robust.level, None, robust.threshold, robust.relation, 0, 1, "fail", {"reason": reason}
+    )
 
 
 def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:

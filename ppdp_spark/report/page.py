@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -29,7 +29,7 @@ _PAGE = Template("""<!DOCTYPE html>
 $style</style>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the guarantees</a>
+<a class="skip" href="#main">Skip to the content</a>
 $header
 <main id="main">
 $body
@@ -48,20 +48,26 @@ def render(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
     """The report of a run as one HTML file that needs no network.
 
     The plotting library is part of it only if there is a knowledge skyline to draw; it lies there as text
-    until the plot comes into view, so that the page opens at once. Every script is allowed by its hash, so
-    that no text of the data can ever become one.
+    until the plot comes into view, so that the page opens at once.
     """
     drawn, _ = surfaces(summary)
     library = _package_text("plotly", "package_data", "plotly.min.js") if drawn else ""
-    script = _package_text("ppdp_spark.report", "page.js")
     parts = [promises(summary, verdict), privacy(summary, verdict), utility(summary), running(summary)]
+    return document(title(summary, verdict), header(summary, verdict), parts, drawn=drawn, library=library)
+
+
+def document(
+    name: str, heading: str, parts: Iterable[str], *, drawn: Sequence[Any] = (), library: str = ""
+) -> str:
+    """A self-contained page. Every script is allowed by its hash, so that no text can ever become one."""
+    script = _package_text("ppdp_spark.report", "page.js")
     return _PAGE.substitute(
-        policy=_policy([script, library] if drawn else [script]),
-        title=title(summary, verdict),
+        policy=_policy([script, library] if library else [script]),
+        title=name,
         style=_package_text("ppdp_spark.report", "page.css"),
-        header=header(summary, verdict),
+        header=heading,
         body="\n".join(part for part in parts if part),
-        data=script_json(drawn),
+        data=script_json(list(drawn)),
         library=library,
         script=script,
     )

@@ -40,14 +40,18 @@ def _identity(summary: Mapping[str, Any]) -> str:
 def _stages(summary: Mapping[str, Any]) -> str:
     stages = [mapping(stage) for stage in listing(summary, "stages")]
     longest = max((as_number(stage.get("seconds")) or 0 for stage in stages), default=0) or 1
-    with_rows = any("rows" in stage for stage in stages)
+    counted = [count for count in ("rows", "groups") if any(count in stage for stage in stages)]
     columns = [Column("Stage"), Column("Seconds", "number")]
-    cells = []
-    for stage in stages:
-        row = [words(stage.get("name")), figure(stage.get("seconds"))]
-        row += [figure(stage.get("rows"))] if with_rows else []
-        cells.append([*row, bar((as_number(stage.get("seconds")) or 0) / longest)])
-    columns += [Column("Rows", "number")] if with_rows else []
+    columns += [Column(count.capitalize(), "number") for count in counted]
+    cells = [
+        [
+            words(stage.get("name")),
+            figure(stage.get("seconds")),
+            *(figure(stage.get(count)) for count in counted),
+            bar((as_number(stage.get("seconds")) or 0) / longest),
+        ]
+        for stage in stages
+    ]
     return table("Stages", [*columns, Column("Against the longest", "chart")], cells)
 
 

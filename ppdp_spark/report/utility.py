@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ppdp_spark.report.asking import query_errors
 from ppdp_spark.report.markup import Cell, Column, bar, data, facts, figure, section, table, words
 from ppdp_spark.report.numbers import as_number, listing, mapping, percent
 
@@ -18,6 +19,7 @@ def utility(summary: Mapping[str, Any]) -> str:
             _figures(metrics, mapping(release, "suppressed")),
             _sizes(mapping(metrics, "sizes")),
             _penalties(mapping(metrics, "ncp")),
+            section("queries", "Query error", [query_errors(mapping(metrics, "queries"))], 3),
             _nulls(mapping(summary, "input", "nulls")),
         ],
     )

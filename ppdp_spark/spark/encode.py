@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -15,20 +15,33 @@ from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spec import ReleaseSpec
 
 
-def encode_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Profile) -> DataFrame:
+def encode_rows(
+    table: DataFrame,
+    spec: ReleaseSpec,
+    roles: Roles,
+    profile: Profile,
+    *,
+    only: Collection[int] | None = None,
+) -> DataFrame:
     """One row a person: codes `q0, q1, …`, `sensitive`, and the columns published as they are.
 
-    A value that the profile did not see stops the job: codes would not mean the same any more.
+    With `only`, just the codes of these quasi-identifiers and `sensitive`. A value that the profile did
+    not see stops the job: codes would not mean the same any more.
     """
     rows = table.where(take_part(table, spec, roles)) if spec.nulls == "suppress" else table
     wanted = [
-        quasi_value(name, kind, table).alias(C.code(j)) for j, (name, kind) in enumerate(roles.kinds.items())
+        quasi_value(name, kind, table).alias(C.code(j))
+        for j, (name, kind) in enumerate(roles.kinds.items())
+        if only is None or j in only
     ]
     if profile.sensitive is not None:
         wanted.append(sensitive_value(spec, table).alias(C.SENSITIVE))
-    wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
+    if only is None:
+        wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
     rows = rows.select(*wanted)
     for j, attribute in enumerate(profile.attributes):
+        if only is not None and j not in only:
+            continue
         if isinstance(attribute, Ordered):
             rows = rows.withColumn(C.code(j), _ordered_code(F.col(C.code(j)), attribute))
         else:

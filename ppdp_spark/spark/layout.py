@@ -86,6 +86,11 @@ class Layout:
         return [C.word(w) for w in range(self.packing.words)] + wide + arrays + self._kept
 
     @property
+    def packed_names(self) -> list[str]:
+        """Columns of encoded rows that travel in words: none of them may be null."""
+        return [field.name for field in self.packing.fields]
+
+    @property
     def published_names(self) -> list[str]:
         """Columns of which a described group table keeps a list a group."""
         codes = [C.code(j) for j in range(len(self.attributes))] if self.codes_published else []

@@ -32,6 +32,7 @@ class Grouped:
         counts  how often each occurs
         case    None without a sensitive column
         rows    people whose groups are supposed to lie together, if they do
+        texts   group number, value and count, of releases of ours with one value a person
     """
 
     groups: DataFrame
@@ -40,6 +41,7 @@ class Grouped:
     counts: tuple[int, ...]
     case: str | None
     rows: DataFrame | None = None
+    texts: DataFrame | None = None
 
     def reduce(self, reductions: Sequence[Reduction[Any]]) -> list[Any]:
         """What each reduction makes of the groups: without a shuffle where they lie together."""
@@ -48,6 +50,12 @@ class Grouped:
             if found is not None:
                 return found
         return reduce_groups(self.groups, reductions, self.reading)
+
+    def pairs(self) -> DataFrame:
+        """How often each value occurs in each group, as the release says."""
+        assert self.texts is not None
+        number = F.sum(C.COUNT).alias(C.COUNT)
+        return self.texts.groupBy(C.GROUP_ID, C.VALUE).agg(number)
 
     def judge(self, criteria: Sequence[Criterion[Any]]) -> list[VerdictRow]:
         """The verdict of every criterion, in one scan."""
@@ -107,8 +115,10 @@ def _counted(
     coded = _coded(table.select(*wanted, texts), values, case)
     groups = placed_rows(coded, names, mark)
     reading = CountGroups(max(1, len(values)), people_counted=case != "svpi")
-    clustered = coded if same is not None and case == "svpi" else None
-    return Grouped(groups, reading, values, counts, case, clustered)
+    if same is None or case != "svpi":
+        return Grouped(groups, reading, values, counts, case)
+    listed = coded.select(C.GROUP_ID, C.VALUE, F.lit(1).alias(C.COUNT))
+    return Grouped(groups, reading, values, counts, case, coded, listed)
 
 
 def _value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
@@ -164,4 +174,4 @@ def _bucketized(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, A
     lists = [entries[field].alias(field) for field in (C.VALUE, C.COUNT)]
     number = F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID)
     groups = both.select(number, checked.alias(C.SIZE), *lists)
-    return Grouped(groups, ListedGroups(max(1, len(values))), values, counts, case)
+    return Grouped(groups, ListedGroups(max(1, len(values))), values, counts, case, None, pairs)

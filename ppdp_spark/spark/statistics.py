@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol, TypeVar
@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.groups import GroupSummaries, IntArray
 from ppdp_spark.core.mondrian import COUNT_CELLS
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.counting import CountGroups
 
 Reduced = TypeVar("Reduced")
 
@@ -31,15 +30,21 @@ class Reduction(Protocol[Reduced]):
 Chunks = Iterator[tuple[GroupSummaries, IntArray]]
 
 
+class GroupReading(Protocol):
+    """Turns the batches of a partition into summaries of whole groups, of so many values each."""
+
+    @property
+    def width(self) -> int: ...
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Chunks: ...
+
+
 @dataclass(frozen=True)
 class ReduceGroups:
-    """Reduces the groups of one partition to one value a reduction; runs on the executors.
-
-    `reading` turns the batches of the partition into summaries of whole groups.
-    """
+    """Reduces the groups of one partition to one value a reduction; runs on the executors."""
 
     reductions: tuple[Reduction[Any], ...]
-    reading: Callable[[Iterable[pa.RecordBatch]], Chunks]
+    reading: GroupReading
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reduced: list[Any] | None = None
@@ -76,7 +81,7 @@ def merged(reductions: Sequence[Reduction[Any]], left: list[Any], right: list[An
 
 
 def reduce_groups(
-    groups: DataFrame, reductions: Sequence[Reduction[Any]], reading: ListedGroups | CountGroups
+    groups: DataFrame, reductions: Sequence[Reduction[Any]], reading: GroupReading
 ) -> list[Any]:
     """What each reduction makes of a table of groups, in one scan of it."""
     task = ReduceGroups(tuple(reductions), reading)

@@ -36,6 +36,7 @@ from ppdp_spark.spec.wording import Location, excerpt, located, shown, wrong_kin
 Command = Literal["anonymize", "check", "explore", "suppress"]
 
 HIDDEN = "(hidden)"
+MOST_QUERIES = 100_000
 _SECRET_OPTION = ("password", "passwd", "secret", "token", "key", "credential", "user")
 _WITHOUT_SENSITIVE = {"k_anonymity"}
 _FOR_ANY_CASE = {"k_anonymity", "skyline"}
@@ -75,6 +76,10 @@ class Output(SpecModel):
     )
     form: Literal["generalized", "bucketized"] = "generalized"
     overwrite: Switch = Field(default=False, description="Replace a release that is already there.")
+    queries: Annotated[int, Field(strict=True, ge=0, le=MOST_QUERIES)] = Field(
+        default=0,
+        description="Random COUNT queries whose error is measured, for the private report; 0 for none.",
+    )
 
 
 class Explore(SpecModel):
@@ -165,10 +170,10 @@ class ReleaseSpec(SpecModel):
             raise SpecError(problems)
 
     def _lacking(self, command: Command) -> Iterator[str]:
-        if self.privacy.robustness is not None:
-            yield "`privacy.robustness` cannot be checked by this version: remove it"
-        if self.partitioner != "mondrian":
-            yield f"`partitioner` ({self.partitioner}) is not in this version: use mondrian"
+        if command == "anonymize":
+            yield from self._placing_problems()
+        if command == "explore" and self.privacy.robustness is not None:
+            yield "`privacy.robustness` is not part of `explore`: use `ppdp check`, or remove it"
         if command == "anonymize" and not self.privacy.criteria:
             yield _NO_CRITERIA
         if command == "anonymize" and not self.columns.quasi_identifiers:
@@ -183,6 +188,29 @@ class ReleaseSpec(SpecModel):
             yield f"`columns.sensitive` is missing: `{command}` needs it"
         if command in ("check", "explore") and not (self.columns.group or self.columns.quasi_identifiers):
             yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
+
+    def _placing_problems(self) -> Iterator[str]:
+        """What robustness, ART and Anatomy need, and what they cannot be combined with."""
+        privacy = self.privacy
+        if self.partitioner == "art" and privacy.robustness is None:
+            yield "`partitioner` (art) needs `privacy.robustness`: add it, or use mondrian or anatomy"
+        if self.partitioner == "anatomy" and privacy.l_diversity is None:
+            yield "`partitioner` (anatomy) needs `privacy.l_diversity`: add it, or use mondrian"
+        if self.partitioner == "mondrian" and privacy.robustness is None:
+            return
+        robust = privacy.robustness is not None
+        cause = "`privacy.robustness`" if robust else f"`partitioner` ({self.partitioner})"
+        for name in ("t_closeness", "beta_likeness", "delta_disclosure"):
+            if getattr(privacy, name) is not None:
+                yield (
+                    f"`privacy.{name}` cannot be combined with {cause}: people without a place are "
+                    "suppressed, which changes the distribution it compares with; remove one of them"
+                )
+        skyline = privacy.skyline
+        own = [] if skyline is None else [skyline.default, *skyline.values.values()]
+        points = [point for some in own for point in some]
+        if any(point.m > 0 for point in points):
+            yield f"`privacy.skyline` with m above 0 cannot be combined with {cause}: use points with m = 0"
 
     @property
     def warnings(self) -> tuple[str, ...]:

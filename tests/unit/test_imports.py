@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "summary": {"results"},
     "doctor": set(),
     "pipeline": {"core", "errors", "guarantees", "report", "results", "spark", "spec", "storage", "summary"},
-    "cli": {"doctor", "errors", "pipeline", "report", "results", "spark", "spec", "storage"},
+    "cli": {"doctor", "errors", "pipeline", "report", "results", "spark", "spec", "storage", "terminal"},
 }
 
 

@@ -266,7 +266,7 @@ def test_models_built_in_python_obey_the_same_rules() -> None:
         (
             "output/zzz",
             3,
-            "`output.zzz` is not a known key; known are `path`, `form`, `overwrite`",
+            "`output.zzz` is not a known key; known are `path`, `form`, `overwrite`, `queries`",
         ),
         ("privacy", None, "`privacy` (empty) must be a mapping (`key: value` lines)"),
         ("privacy/l_diversity/kind", ..., "`privacy.l_diversity.kind` is missing: add `kind: recursive`"),

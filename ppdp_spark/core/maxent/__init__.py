@@ -1,0 +1,89 @@
+"""Privacy-MaxEnt: what an adversary with background knowledge infers from a bucketized release [MaxEnt].
+
+where
+    buckets     a release as arrays, and the variables P(q, s, b)
+    people      people known by name, split off from the tuples they share
+    knowledge   statements as frozen objects
+    compiling   statements as rows over the variables
+    system      those rows
+    presolve    zeros and forced values, to a fixed point
+    components  what can be solved apart
+    passes      one pass over some buckets: what an executor computes
+    kernels     the compiled loops of a pass
+    newton      the driver's side: damped Newton on the multipliers of the statements
+    dependence  statements that others imply
+    quadratic   the Newton step under sign constraints
+    solver      all of it on one machine
+    conflict    a minimal set of statements that contradict each other
+    invariants  how far a distribution is from counts and statements
+    scores      posteriors, worst linkages, distance from the truth
+"""
+
+from ppdp_spark.core.maxent.buckets import Buckets, buckets_from_rows, buckets_from_tables, closed_form
+from ppdp_spark.core.maxent.compiling import Vocabulary, compiled, populations, rows_of
+from ppdp_spark.core.maxent.conflict import ContradictionError, minimal_conflict
+from ppdp_spark.core.maxent.knowledge import (
+    Between,
+    Statement,
+    Term,
+    comparison,
+    people_with,
+    probability,
+    term,
+)
+from ppdp_spark.core.maxent.newton import Targets, Totals, minimise
+from ppdp_spark.core.maxent.passes import Part, PartValue, bucket_part
+from ppdp_spark.core.maxent.people import Named, Person, with_people
+from ppdp_spark.core.maxent.scores import (
+    Posterior,
+    Score,
+    estimation_accuracy,
+    posterior,
+    posterior_of_people,
+    score,
+    true_posterior,
+)
+from ppdp_spark.core.maxent.solver import Effort, Solution, maximum_entropy, targets_of
+from ppdp_spark.core.maxent.system import System, system
+
+__all__ = [
+    "Between",
+    "Buckets",
+    "ContradictionError",
+    "Effort",
+    "Named",
+    "Part",
+    "PartValue",
+    "Person",
+    "Posterior",
+    "Score",
+    "Solution",
+    "Statement",
+    "System",
+    "Targets",
+    "Term",
+    "Totals",
+    "Vocabulary",
+    "bucket_part",
+    "buckets_from_rows",
+    "buckets_from_tables",
+    "closed_form",
+    "comparison",
+    "compiled",
+    "estimation_accuracy",
+    "maximum_entropy",
+    "minimal_conflict",
+    "minimise",
+    "people_with",
+    "populations",
+    "posterior",
+    "posterior_of_people",
+    "probability",
+    "rows_of",
+    "score",
+    "system",
+    "targets_of",
+    "term",
+    "true_posterior",
+    "with_people",
+]

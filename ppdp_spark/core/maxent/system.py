@@ -1,0 +1,67 @@
+"""Background knowledge as linear rows over the variables, whoever stated it and however."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ppdp_spark.core.maxent.buckets import FloatArray, IntArray
+
+FACT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """Rows K x = k and K x ≥ k over x = |T| · P(q, s, b).
+
+    where
+        matrix      K, CSR, shape (rows, variables)
+        rhs         k
+        inequality  which rows are ≥; the others are =
+        owner       number of the statement each row comes from; `FACT` for what is true by construction
+        names       the statements' names, for messages
+    """
+
+    matrix: sparse.csr_matrix
+    rhs: FloatArray
+    inequality: NDArray[np.bool_]
+    owner: IntArray
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rhs)
+
+    def rows(self, index: IntArray) -> System:
+        """Some of the rows."""
+        return System(
+            self.matrix[index], self.rhs[index], self.inequality[index], self.owner[index], self.names
+        )
+
+
+def system(
+    matrix: sparse.spmatrix,
+    relations: Sequence[str],
+    rhs: Sequence[float] | FloatArray,
+    *,
+    owner: Sequence[int] | IntArray | None = None,
+    names: Sequence[str] | None = None,
+) -> System:
+    """Rows with relations =, <= and >=, brought to = and ≥ and to a largest coefficient of 1."""
+    rows = sparse.csr_matrix(matrix, dtype=np.float64)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    largest = np.asarray(abs(rows).max(axis=1).todense()).ravel() if rows.nnz else np.zeros(rows.shape[0])
+    factor = 1.0 / np.where(largest > 0, largest, 1.0)
+    factor = np.where([r == "<=" for r in relations], -factor, factor)
+    count = rows.shape[0]
+    return System(
+        matrix=sparse.csr_matrix(sparse.diags(factor) @ rows) if count else rows,
+        rhs=np.asarray(rhs, dtype=np.float64) * factor,
+        inequality=np.array([r != "=" for r in relations], dtype=bool),
+        owner=np.arange(count) if owner is None else np.asarray(owner, dtype=np.int64),
+        names=tuple(names) if names is not None else tuple(f"statement {i + 1}" for i in range(count)),
+    )

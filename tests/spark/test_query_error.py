@@ -1,0 +1,173 @@
+"""Query error on Spark against estimates that plain Python makes from the published files alone."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ppdp_spark import ReleaseSpec, anonymize
+from ppdp_spark.core import queries as core
+
+JOBS = ["cook", "nurse", "smith"]
+CITIES = ["Aalen", "Bonn, Beuel", "Celle", "Ulm"]
+EPOCH = dt.date(1970, 1, 1)
+
+
+def people(rows: int) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    age = rng.integers(18, 60, rows).astype(object)
+    age[rng.random(rows) < 0.1] = None
+    city = rng.choice(CITIES, rows).astype(object)
+    city[rng.random(rows) < 0.1] = None
+    return pd.DataFrame(
+        {
+            "age": pd.array(age, dtype="Int64"),
+            "city": city,
+            "height": np.where(rng.random(rows) < 0.1, np.nan, rng.normal(170, 10, rows)),
+            "born": [dt.date(1950, 1, 1) + dt.timedelta(days=int(d)) for d in rng.integers(0, 9000, rows)],
+            "job": rng.choice(JOBS, rows),
+        }
+    )
+
+
+def measured(spark, folder: Path, table: pd.DataFrame, **changes) -> dict:
+    plain = {
+        "version": 1,
+        "dataset": "people",
+        "input": {"path": "unused.parquet"},
+        "columns": {"quasi_identifiers": {n: {} for n in table.columns if n != "job"}, "sensitive": "job"},
+        "privacy": {"k_anonymity": 5},
+        "output": {"path": str(folder / "out"), "queries": 60},
+    }
+    overrides = [f"{key}={json.dumps(value)}" for key, value in changes.items()]
+    run = anonymize(ReleaseSpec.parse(plain, overrides=overrides), table=spark.createDataFrame(table))
+    return run.summary["metrics"]["queries"]
+
+
+def drawn(table: pd.DataFrame) -> tuple[core.Query, ...]:
+    days = [(day - EPOCH).days for day in table.born]
+    domains = [
+        core.Domain(1, int(table.age.max() - table.age.min()) + 1),
+        core.Domain(1, len(CITIES)),
+        core.Domain(table.height.min(), table.height.max(), continuous=True),
+        core.Domain(1, max(days) - min(days) + 1),
+    ]
+    return core.draw_queries(domains, len(JOBS), 60)
+
+
+def records(table: pd.DataFrame) -> list[dict]:
+    return table.to_dict("records")
+
+
+def place(name: str, value, table: pd.DataFrame):
+    """Where a value lies on the line of its attribute; None for null."""
+    if value is None or pd.isna(value):
+        return None
+    if name == "age":
+        return int(value) - int(table.age.min()) + 1
+    if name == "born":
+        return (pd.Timestamp(value).date() - min(table.born)).days + 1
+    return CITIES.index(value) + 1 if name == "city" else float(value)
+
+
+def inside(row, query, table) -> bool:
+    names = list(table.columns)
+    found = ((place(names[r.attribute], row[names[r.attribute]], table), r) for r in query.ranges)
+    return all(x is not None and r.low <= x <= r.high for x, r in found)
+
+
+def chance(row, bounds: core.Range, table) -> float:
+    """The share of a published description inside a range."""
+    name = table.columns[bounds.attribute]
+    if row[name] is None:
+        return 0.0
+    mixed = row[name].endswith(" or null")
+    if name == "city":
+        codes = [CITIES.index(c) + 1 for c in CITIES if c in row[name]]
+        return sum(bounds.low <= c <= bounds.high for c in codes) / (len(codes) + mixed)
+    low, high = (place(name, row[f"{name}_{end}"], table) for end in ("min", "max"))
+    if name == "height":
+        over = min(high, bounds.high) - max(low, bounds.low)
+        return float(over >= 0) if low == high else min(1.0, max(0.0, over) / (high - low))
+    codes = range(low, high + 1)
+    return sum(bounds.low <= c <= bounds.high for c in codes) / (len(codes) + mixed)
+
+
+def expected_table(table: pd.DataFrame, estimates: list[float]) -> list[dict]:
+    queries = drawn(table)
+    truths = [
+        sum(inside(row, q, table) and row["job"] == JOBS[q.value] for row in records(table)) for q in queries
+    ]
+    errors = [abs(e - t) / max(t, 1.0) for e, t in zip(estimates, truths, strict=True)]
+    return core.error_table(queries, np.array(errors))
+
+
+def same(found: list[dict], expected: list[dict]) -> bool:
+    return all(a == pytest.approx(b, abs=1e-8) for a, b in zip(found, expected, strict=True))
+
+
+def test_generalized_estimates_are_those_of_a_reader(spark, tmp_path):
+    table = people(100)
+    found = measured(spark, tmp_path, table)
+    out = pd.read_parquet(tmp_path / "out/release/data")
+    estimates = [
+        sum(
+            np.prod([chance(row, r, table) for r in q.ranges])
+            for row in records(out)
+            if row["job"] == JOBS[q.value]
+        )
+        for q in drawn(table)
+    ]
+    assert found["number"] == 60 and found["floor"] == 1.0
+    assert same(found["table"], expected_table(table, estimates))
+    assert found["mean"] > 0
+
+
+def test_bucketized_estimates_are_those_of_a_reader(spark, tmp_path):
+    table = people(100)
+    found = measured(spark, tmp_path, table, **{"output.form": "bucketized"})
+    qi = pd.read_parquet(tmp_path / "out/release/data/qi")
+    counted = pd.read_parquet(tmp_path / "out/release/data/sensitive")
+    sizes = qi.groupby("group_id").size()
+    share = {(row["group_id"], row["job"]): row["count"] / sizes[row["group_id"]] for row in records(counted)}
+    estimates = [
+        sum(share.get((row["group_id"], JOBS[q.value]), 0.0) for row in records(qi) if inside(row, q, table))
+        for q in drawn(table)
+    ]
+    assert same(found["table"], expected_table(table, estimates))
+
+
+@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+def test_people_who_are_all_alike_in_their_group_give_no_error(spark, tmp_path, form):
+    """Two people a group, equal in everything: as exact as groups of one person."""
+    table = people(60).drop_duplicates(["age", "city"]).dropna()
+    twice = pd.concat([table, table], ignore_index=True)
+    found = measured(spark, tmp_path, twice, **{"privacy.k_anonymity": 2, "output.form": form})
+    assert found["mean"] == 0 and all(cell["mean"] == 0 for cell in found["table"])
+
+
+def test_sets_of_values_and_no_sensitive_column(spark, tmp_path):
+    rng = np.random.default_rng(1)
+    rows = [(int(a), [JOBS[int(j)] for j in set(rng.integers(0, 3, 2))]) for a in rng.integers(0, 9, 90)]
+    table = spark.createDataFrame(rows, "age int, job array<string>")
+    base = {
+        "version": 1, "dataset": "sets", "input": {"path": "unused.parquet"}, "privacy": {"k_anonymity": 3},
+        "columns": {"quasi_identifiers": {"age": {}}, "sensitive": {"column": "job", "case": "mvpi-set"}},
+        "output": {"path": str(tmp_path / "sets"), "queries": 60},
+    }  # fmt: skip
+    for form in ("generalized", "bucketized"):
+        changes = [f"output.form={form}", f"output.path={tmp_path / form}"]
+        found = anonymize(ReleaseSpec.parse(base, overrides=changes), table=table).summary["metrics"]
+        assert found["queries"]["number"] == 60 and found["queries"]["mean"] == 0
+    base["columns"] = {"quasi_identifiers": {"age": {}}}
+    found = anonymize(ReleaseSpec.parse(base), table=table).summary["metrics"]
+    assert found["queries"]["mean"] == 0
+    silent = anonymize(
+        ReleaseSpec.parse(base, overrides=["output.queries=0", "output.overwrite=true"]), table=table
+    )
+    assert "queries" not in silent.summary["metrics"]
