@@ -3,15 +3,17 @@ VENV   ?= .venv
 PYTHON ?= python3
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+AIRFLOW       ?= build/airflow-env
+AIRFLOW_READY := $(AIRFLOW)/.ready
 export PYTHONHASHSEED := 0
 
-.PHONY: demo test lint slow browser bench wheel wheel-test clean java
+.PHONY: demo test lint slow browser airflow bench package wheel wheel-test clean java
 
 demo: $(READY) java
 	$(BIN)/ppdp demo
 
 test: $(READY) java
-	$(BIN)/python -m pytest -m "not slow and not cluster and not reproduction and not browser"
+	$(BIN)/python -m pytest -m "not slow and not cluster and not reproduction and not browser and not airflow"
 
 slow: $(READY) java
 	$(BIN)/python -m pytest -m "slow or cluster or reproduction"
@@ -25,13 +27,24 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Airflow pins half of PyPI: it lives in an environment of its own and only ever calls spark-submit.
+airflow: $(READY) java $(AIRFLOW_READY)
+	$(BIN)/python -m pytest -m airflow
+
+$(AIRFLOW_READY):
+	$(PYTHON) -m venv $(AIRFLOW)
+	$(AIRFLOW)/bin/python -m pip install --quiet --disable-pip-version-check "apache-airflow==3.*"
+	@touch $(AIRFLOW_READY)
+
 bench: $(READY) java
 	$(BIN)/python -m pip install --quiet -e ".[bench]"
 	$(BIN)/python scripts/bench
 
+package: $(READY)
+	$(BIN)/python scripts/package
+
 wheel: $(READY)
-	rm -rf dist build
-	$(BIN)/python -m build --wheel --outdir dist .
+	$(BIN)/python scripts/package --no-environment
 
 wheel-test: wheel java
 	rm -rf build/wheel-env && $(PYTHON) -m venv build/wheel-env

@@ -203,7 +203,7 @@ class Progress:
             self.total, self.moved = total, now
         cells: list[RenderableType] = [ProgressBar(total, done, width=24), f"{done:,} of {total:,} tasks"]
         left = remaining(now - self.moved, done, total)
-        return cells if left is None else [*cells, f"about {left:.0f} s left of them"]
+        return cells if left is None or left < 1 else [*cells, f"about {left:.0f} s left of them"]
 
 
 def remaining(elapsed: float, done: int, total: int) -> float | None:

@@ -182,7 +182,9 @@ def require_pass(run: Run) -> None:
         raise AirflowFailException("the verdict does not allow publication: see verdict.json")
     if not verdict.get("run_id") or verdict["run_id"] != summary.get("run_id"):
         raise AirflowFailException("verdict.json and summary.json are of different runs")
-    if any(row.get("status") not in ("pass", "measured") for row in verdict.get("criteria") or [{}]):
+    rows = verdict.get("criteria")
+    found = [row.get("status") if isinstance(row, dict) else None for row in rows or [None]]
+    if not isinstance(rows, list) or not set(found) <= {"pass", "measured"}:
         raise AirflowFailException("verdict.json contradicts itself")
 
 

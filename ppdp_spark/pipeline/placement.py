@@ -28,8 +28,8 @@ from ppdp_spark.spark.fragments import (
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.partition import all_sound
 from ppdp_spark.spark.placing import (
+    EXTRA_COLUMNS,
     PLACED,
-    PRIOR_COLUMNS,
     PlaceFragment,
     Placement,
     place_again,
@@ -138,7 +138,7 @@ def _second_round(groups: DataFrame, fragments: int, task: PlaceFragment, save: 
         second = save(left)
         groups = groups.where(PLACED).unionByName(second)
         unplaced = _people(second.where(~F.col(PLACED)))
-    carried = [raw(name) for name in (*task.layout.row_names, *PRIOR_COLUMNS)]
+    carried = [raw(name) for name in (*task.layout.row_names, *EXTRA_COLUMNS)]
     return Placements(groups.where(PLACED).drop(*carried, C.FRAGMENT), unplaced)
 
 

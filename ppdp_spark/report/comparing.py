@@ -12,6 +12,7 @@ from ppdp_spark.report.sentences import BOOKKEEPING, demanded, passed
 from ppdp_spark.report.wording import printable
 
 _RELATIONS = {">=": "≥", "<=": "≤"}
+_NEAREST = "What was found for each criterion, where it is nearest to its limit."
 _PENALTY = "Normalized certainty penalty of the groups: 0 as precise as the input, 1 nothing left."
 _EXACT = (
     " A bucketized release publishes quasi-identifiers as they are; for it, this is how wide its groups are."
@@ -73,11 +74,11 @@ class Part:
 def side_by_side(runs: Sequence[Compared]) -> tuple[Part, ...]:
     """All parts of a comparison; lines that no run has are left out."""
     parts = [
-        Part("Guarantees", tuple(_guarantees(runs))),
-        Part("Release", tuple(_release(runs))),
+        Part("Guarantees", tuple(_guarantees(runs)), _NEAREST),
+        Part("Release", tuple(_release(runs)), "What is published; group sizes in people."),
         Part("Precision", tuple(_precision(runs)), _PENALTY + (_EXACT if _some_bucketized(runs) else "")),
         Part("Query error", tuple(_errors(runs)), _ERRORS),
-        Part("Cost", tuple(_cost(runs))),
+        Part("Cost", tuple(_cost(runs)), "Time of the whole run."),
     ]
     kept = (Part(part.title, tuple(line for line in part.lines if _told(line)), part.note) for part in parts)
     return tuple(part for part in kept if part.lines)

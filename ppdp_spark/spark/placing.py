@@ -28,8 +28,16 @@ from ppdp_spark.spark.priors import SET, SHARES, VALUES, PriorSet, beside_people
 PLACED = "placed"
 COUNTED_VALUES, COUNTS, LOWS, HIGHS = "group_values", "group_counts", "prior_lows", "prior_highs"
 
-PRIOR_COLUMNS = (SET, VALUES, SHARES)
-_PRIOR_KINDS = {SET: pa.int32(), VALUES: pa.list_(pa.int32()), SHARES: pa.list_(pa.float64())}
+TIE = "tie"
+"""Hash of the columns published as they are: tells people apart who are equal in everything else."""
+
+EXTRA_COLUMNS = (TIE, SET, VALUES, SHARES)
+_EXTRA_KINDS = {
+    TIE: pa.int64(),
+    SET: pa.int32(),
+    VALUES: pa.list_(pa.int32()),
+    SHARES: pa.list_(pa.float64()),
+}
 
 NO_PRIOR = "people have a signature that the table of priors does not know"
 
@@ -158,7 +166,10 @@ class PlaceFragment:
             return
         arrays = self._arrays(pa.Table.from_batches(parts).combine_chunks())
         kind = arrays[SET].fill_null(-1).to_numpy(zero_copy_only=False)
-        people, priors, known = self._people(arrays, kind)
+        persons = np.flatnonzero(kind < 0)
+        if self.layout.kept:
+            persons = persons[self._order(arrays, persons)]
+        people, priors, known = self._people(arrays, kind, persons)
         place, everyone = self.placement, np.arange(people.sensitive.people)
         placed = place.packed(people, priors, everyone) if self.again else place.cut(people, priors)
         left = np.setdiff1d(everyone, placed.order, assume_unique=True)
@@ -168,24 +179,29 @@ class PlaceFragment:
         yield described
         if len(left):
             used = [rows[np.unique(table[left])] for rows, table in zip(known, priors.rows, strict=True)]
-            chosen = np.concatenate([np.flatnonzero(kind < 0)[left], *used])
+            chosen = np.concatenate([persons[left], *used])
             yield self._unplaced(arrays, chosen, len(left), sound, described.schema)
 
     def _arrays(self, rows: pa.Table) -> dict[str, pa.Array]:
-        names = [*self.layout.row_names, *PRIOR_COLUMNS]
+        names = [*self.layout.row_names, *EXTRA_COLUMNS]
         if not self.again:
             return {name: _whole(rows.column(name)) for name in (*names, C.FRAGMENT)}
         lists = {name: _whole(rows.column(raw(name))).flatten() for name in names}
         return {**lists, C.FRAGMENT: _whole(rows.column(C.FRAGMENT))}
 
+    def _order(self, arrays: Mapping[str, pa.Array], persons: IntArray) -> IntArray:
+        """An order that content alone decides, for equal people whose published columns differ."""
+        codes = self.layout.people({name: arrays[name] for name in self.layout.row_names}, len(arrays[SET]))
+        ties = arrays[TIE].fill_null(0).to_numpy(zero_copy_only=False)[persons]
+        return np.lexsort((ties, codes.sensitive.values[persons], *codes.codes[persons].T))
+
     def _people(
-        self, arrays: Mapping[str, pa.Array], kind: IntArray
+        self, arrays: Mapping[str, pa.Array], kind: IntArray, persons: IntArray
     ) -> tuple[People, PeoplePriors, list[IntArray]]:
         """The people of the task, the priors that came with them, and the rows those stood in."""
         own = {name: arrays[name] for name in self.layout.row_names}
         keyed = bool(self.placement.keys)
         codes = self.layout.people(own, len(kind)).codes if keyed else np.zeros((len(kind), 0), np.int32)
-        persons = np.flatnonzero(kind < 0)
         chosen = pa.array(persons)
         people = self.layout.people({name: array.take(chosen) for name, array in own.items()}, len(persons))
         rows, tables = [], []
@@ -207,7 +223,7 @@ class PlaceFragment:
         columns |= _prior_columns(people, priors, groups)
         columns[PLACED] = pa.array([True] * batch.num_rows, pa.bool_())
         columns[C.FRAGMENT] = pa.nulls(batch.num_rows, pa.int32())
-        kinds = {name: people.arrays[name].type for name in self.layout.row_names} | _PRIOR_KINDS
+        kinds = {name: people.arrays[name].type for name in self.layout.row_names} | _EXTRA_KINDS
         columns |= {raw(name): pa.nulls(batch.num_rows, pa.list_(kind)) for name, kind in kinds.items()}
         return pa.RecordBatch.from_pydict(columns)
 
@@ -221,7 +237,7 @@ class PlaceFragment:
             PLACED: pa.array([False], pa.bool_()),
             C.FRAGMENT: arrays[C.FRAGMENT].slice(0, 1).cast(pa.int32()),
         }
-        for name in (*self.layout.row_names, *PRIOR_COLUMNS):
+        for name in (*self.layout.row_names, *EXTRA_COLUMNS):
             taken = arrays[name].take(pa.array(chosen))
             columns[raw(name)] = pa.ListArray.from_arrays(pa.array([0, len(chosen)], pa.int32()), taken)
         return pa.RecordBatch.from_arrays(
@@ -237,18 +253,21 @@ class PlaceFragment:
         fields += [T.StructField(PLACED, T.BooleanType()), T.StructField(C.FRAGMENT, T.IntegerType())]
         kept = self.layout.raw_schema(rows)
         fields += [T.StructField(raw(name), kept[name].dataType) for name in self.layout.row_names]
-        kinds = (T.IntegerType(), integers, doubles)
-        pairs = zip(PRIOR_COLUMNS, kinds, strict=True)
+        kinds = (T.LongType(), T.IntegerType(), integers, doubles)
+        pairs = zip(EXTRA_COLUMNS, kinds, strict=True)
         return T.StructType(fields + [T.StructField(raw(name), T.ArrayType(kind)) for name, kind in pairs])
 
 
 def place_rows(rows: DataFrame, tree: Tree, task: PlaceFragment, priors: Sequence[PriorSet]) -> DataFrame:
     """Groups of the table, and one row a fragment with those left over; one task a fragment."""
     layout = task.layout
-    located = rows.withColumn(C.FRAGMENT, fragment_column(tree, layout.attributes).cast("int"))
+    kept = [C.kept(j) for j in range(layout.kept)]
+    tie = F.xxhash64(*kept) if kept else F.lit(0).cast("bigint")
+    fragment = fragment_column(tree, layout.attributes).cast("int")
+    located = rows.withColumns({C.FRAGMENT: fragment, TIE: tie})
     fragments = len(fragments_of(tree))
     together = beside_people(located, C.FRAGMENT, fragments, priors, layout.packed_names)
-    packed = layout.packed(together, C.FRAGMENT, *PRIOR_COLUMNS)
+    packed = layout.packed(together, C.FRAGMENT, *EXTRA_COLUMNS)
     placed = packed.repartitionById(fragments, F.col(C.FRAGMENT))
     return placed.mapInArrow(task, task.schema(rows.schema))
 
@@ -257,7 +276,7 @@ def place_again(left: DataFrame, fragments: int, people: int, task: PlaceFragmen
     """Those left over by several fragments, neighbours together."""
     tasks = max(1, min(fragments, -(-people // FRAGMENT_ROWS)))
     turn = F.floor(F.col(C.FRAGMENT) * tasks / fragments).cast("int")
-    names = [raw(name) for name in (*task.layout.row_names, *PRIOR_COLUMNS)]
+    names = [raw(name) for name in (*task.layout.row_names, *EXTRA_COLUMNS)]
     placed = left.select(C.FRAGMENT, *names).repartitionById(tasks, turn)
     return placed.mapInArrow(task, left.schema)
 

@@ -2,81 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import report_examples as examples
-from playwright.sync_api import Browser, ConsoleMessage, sync_playwright
-from playwright.sync_api import Page as Tab
+from browsing import Opened, Visit
 
 from ppdp_spark.report import render
 
 pytestmark = pytest.mark.browser
 
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 DRAWN = "() => Boolean(document.querySelector('#knowledge-plot canvas') && window.Plotly)"
 SURFACE = "() => JSON.stringify(document.getElementById('knowledge-plot').data[0].z)"
-
-
-@dataclass
-class Opened:
-    """A page in the browser, with all that it asked for and complained of."""
-
-    tab: Tab
-    address: str
-    requests: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-    def hear(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self.complaints.append(message.text)
 
 
 Open = Callable[..., Opened]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    assert path, "chromium is missing: run `sh scripts/chromium`"
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield launched
-        launched.close()
-
-
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    contexts = []
-
+def opened(visit: Visit) -> Open:
     def open_page(summary: dict[str, Any], verdict: dict[str, Any], **options: Any) -> Opened:
-        file = tmp_path / "report.html"
-        file.write_text(render(summary, verdict), encoding="utf-8")
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-        contexts.append(context)
-        page = Opened(context.new_page(), file.as_uri())
-        page.tab.on("request", lambda request: page.requests.append(request.url))
-        page.tab.on("console", page.hear)
-        page.tab.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.tab.goto(page.address)
-        return page
+        return visit(render(summary, verdict), **options)
 
-    yield open_page
-    for context in contexts:
-        context.close()
+    return open_page
 
 
 @pytest.fixture
@@ -136,7 +85,7 @@ def test_tables_sort_by_mouse_and_keyboard(passing: Opened) -> None:
     names = column(passing, table, 1)
     assert names == sorted(names) and heading.get_attribute("aria-sort") is None
     passing.tab.get_by_role("button", name="NCP").click()
-    shown = [float(x) for x in column(passing, "#utility table.sortable", 2)]
+    shown = [float(x) for x in column(passing, "#utility > .scroll > table.sortable", 2)]
     assert shown == [round(x, 4) for x in sorted(ncp)]
 
 
@@ -231,6 +180,14 @@ def test_print_opens_what_is_folded(passing: Opened) -> None:
     passing.tab.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
     assert passing.tab.evaluate(closed) == before
     assert passing.tab.pdf().startswith(b"%PDF")
+
+
+def test_nothing_sticks_out_of_the_paper(opened: Open) -> None:
+    paper = {"width": 688, "height": 1000}
+    page = opened(examples.passing_summary(), examples.passing_verdict(), viewport=paper)
+    page.tab.emulate_media(media="print")
+    page.tab.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    assert page.tab.evaluate("() => document.documentElement.scrollWidth") <= 688
 
 
 def test_without_javascript_everything_but_the_plot_is_there(opened: Open) -> None:

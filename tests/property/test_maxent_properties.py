@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -30,6 +31,7 @@ from ppdp_spark.core.maxent import (
     with_people,
 )
 from ppdp_spark.core.maxent.invariants import count_miss, count_rows
+from ppdp_spark.core.maxent.merging import merged
 from ppdp_spark.core.maxent.presolve import propagated
 from ppdp_spark.core.maxent.quadratic import bounded_minimum
 
@@ -127,6 +129,48 @@ def test_a_conflict_is_a_conflict_and_minimal(seed):
     assert conic(buckets, knowledge.rows(conflict)) is None
     for left_out in conflict:
         assert conic(buckets, knowledge.rows(conflict[conflict != left_out])) is not None
+
+
+def least_slack(buckets, knowledge):
+    """min Σ |slack| over the statements, by a linear program on all variables."""
+    matrix, rows = knowledge.matrix, len(knowledge)
+    surplus = sparse.diags(knowledge.inequality.astype(float))
+    slack = sparse.hstack([sparse.eye(rows), -sparse.eye(rows), -surplus])
+    counts = count_rows(buckets)
+    a = sparse.vstack(
+        [
+            sparse.hstack([counts, sparse.csr_matrix((counts.shape[0], 3 * rows))]),
+            sparse.hstack([matrix, slack]),
+        ]
+    )
+    b = np.concatenate([buckets.row_count, buckets.value_count, knowledge.rhs])
+    cost = np.concatenate([np.zeros(buckets.variables), np.ones(2 * rows), np.zeros(rows)])
+    found = linprog(cost, A_eq=a.tocsc(), b_eq=b, method="highs")
+    assert found.status == 0
+    return found.fun
+
+
+@given(SEEDS)
+@settings(max_examples=40, deadline=None)
+def test_merging_what_is_alike_changes_no_feasibility(seed):
+    rng = np.random.default_rng(seed)
+    bucket, qi, sensitive = random_release(rng, buckets=3, largest=5, tuples=4, values=4)
+    times = int(rng.integers(1, 4))
+    kinds = bucket.max() + 1
+    rows = (
+        np.concatenate([bucket + kinds * i for i in range(times)]),
+        np.tile(qi, times),
+        np.tile(sensitive, times),
+    )
+    people = [Person("A", int(qi[0]))] if rng.random() < 0.5 else []
+    buckets = with_people(buckets_from_rows(*rows), people).buckets
+    knowledge = random_knowledge(rng, buckets, closed_form(buckets), statements=3)
+    knowledge = replace(knowledge, rhs=knowledge.rhs + rng.normal(0.0, 0.8, len(knowledge)))
+    small, said = merged(buckets, knowledge)
+    assert small.records == pytest.approx(buckets.records) and small.variables <= buckets.variables
+    if times > 1 and not people:
+        assert len(small) < len(buckets)
+    assert least_slack(small, said) == pytest.approx(least_slack(buckets, knowledge), abs=1e-6)
 
 
 @given(SEEDS)

@@ -21,11 +21,12 @@ from ppdp_spark.core.maxent.invariants import count_miss, statement_miss
 from ppdp_spark.core.maxent.newton import Iterate, Targets, Totals, minimise
 from ppdp_spark.core.maxent.passes import Part, PartValue, bucket_part
 from ppdp_spark.core.maxent.presolve import propagated, undecided
+from ppdp_spark.core.maxent.quadratic import bounded_minimum
 from ppdp_spark.core.maxent.system import System
 from ppdp_spark.errors import NotConvergedError
 
 COUNT_TOLERANCE = 1e-8
-LARGEST_PROGRAM = 2_000_000
+SUSPECT_STEPS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +145,7 @@ def targets_of(buckets: Buckets, system: System) -> Targets:
         inequality=system.inequality,
         scale=np.maximum(1.0, np.maximum(size, np.abs(system.rhs))),
         ceiling=highest + 1e-6 * (1.0 + buckets.records),
-        gap_scale=buckets.records,
+        gap_scale=max(1.0, buckets.records),
     )
 
 
@@ -176,12 +177,29 @@ def _refusal(buckets: Buckets, system: System, reason: str) -> Exception:
     """The contradiction behind a failure, or that there is none to be found."""
     for component in components(buckets, system, together=1):
         inner, said = component.cut(buckets, system)
-        if inner.variables > LARGEST_PROGRAM:
-            continue
-        conflict = minimal_conflict(inner, said)
+        suspicion = _suspicion(inner, said)
+        conflict = () if suspicion is None else minimal_conflict(inner, said, suspicion)
         if conflict:
             return ContradictionError(conflict, system.names)
     return NotConvergedError(f"no maximum-entropy distribution was reached: {reason}; state p ± ε")
+
+
+def _suspicion(buckets: Buckets, system: System) -> FloatArray | None:
+    """How far Newton, left alone, drives each multiplier: those of a contradiction grow without end.
+
+    None if it converges: there is no contradiction.
+    """
+    part = Part(buckets, sparse.csr_matrix(system.matrix.T), np.ones(buckets.variables, dtype=bool))
+    targets = targets_of(buckets, system)
+    end = minimise(
+        lambda mu: Totals.of([bucket_part(part, mu)]), targets, tolerance=1e-6, max_iterations=SUSPECT_STEPS
+    )
+    if end.status == "converged":
+        return None
+    if end.iterations:
+        return np.abs(end.mu)
+    lower = np.where(targets.inequality, 0.0, -np.inf)
+    return np.abs(bounded_minimum(end.totals.moments - targets.rhs, end.totals.schur, lower))
 
 
 def _checked(solution: Solution, effort: Effort) -> Solution:

@@ -1,0 +1,77 @@
+"""The whole pipeline on a Spark Connect session: the same is published as on a classic one."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from releases import run, same_content, write_people
+
+pytestmark = pytest.mark.cluster
+
+COMMANDS = """
+import json, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+from ppdp_spark import ReleaseSpec, anonymize, check, explore, suppress, verify
+from ppdp_spark.spark.session import local_session
+
+if sys.argv[1] == "connect":
+    spark = SparkSession.builder.remote("local[2]").getOrCreate()
+else:
+    spark = local_session("local[2]", driver_memory="1g")
+spark.conf.set("spark.sql.shuffle.partitions", "3")
+home, out = Path(sys.argv[2]), Path(sys.argv[2]) / sys.argv[1]
+
+def spec(name, **changes):
+    changes = {"output": {"path": str(out / name)}, **changes}
+    sets = [f"{key}={json.dumps(value)}" for key, value in changes.items()]
+    return ReleaseSpec.load(home / "spec.yaml", sets)
+
+found = {"session": type(spark).__module__}
+for form in ("generalized", "bucketized"):
+    made = anonymize(spec(form, output={"path": str(out / form), "form": form}), spark=spark)
+    found[form] = [made.ok, made.summary["metrics"], verify(out / form, spark=spark).ok]
+table = {"path": str(out / "generalized/release/data"), "format": "parquet"}
+columns = {"group": "group_id", "quasi_identifiers": {"age": {}}, "sensitive": "job"}
+for command in (check, explore):
+    done = command(spec(command.__name__, input=table, columns=columns), spark=spark)
+    found[command.__name__] = [done.verdict.to_dict(), done.summary.get("knowledge")]
+cure = {"method": "r", "l": 4, "budget": 0.9}
+kept = suppress(spec("suppressed", suppression=cure), spark=spark)
+counted = spark.read.parquet(kept.paths["kept"]).count()
+found["suppress"] = [kept.ok, 0 < counted == kept.summary["suppression"]["published"]]
+try:
+    anonymize(spec("never", privacy={"k_anonymity": 5000}), spark=spark)
+except Exception as error:
+    found["refused"] = [type(error).__name__, str(error), (out / "never/release").exists()]
+Path(out / "found.json").write_text(json.dumps(found))
+spark.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("connect")
+    write_people(
+        folder, rows=2_000, privacy="{k_anonymity: 5, skyline: {default: [{l: 1, k: 2, m: 1, c: 0.75}]}}"
+    )
+    return folder
+
+
+def test_connect_publishes_the_same(home):
+    found = {}
+    for session in ("classic", "connect"):
+        done = run(
+            [sys.executable, "-c", COMMANDS, session, home], environment={"SPARK_LOCAL_IP": "127.0.0.1"}
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        found[session] = json.loads((home / session / "found.json").read_text())
+    assert found["connect"].pop("session").startswith("pyspark.sql.connect")
+    assert not found["classic"].pop("session").startswith("pyspark.sql.connect")
+    assert found["connect"] == found["classic"]
+    assert found["connect"]["suppress"] == [True, True]
+    assert found["connect"]["refused"][0] == "InfeasibleError" and not found["connect"]["refused"][2]
+    for form in ("generalized", "bucketized"):
+        assert same_content(home / "classic" / form, home / "connect" / form)

@@ -1,0 +1,245 @@
+"""Robust releases: every group recomputed in plain Python from the input, whatever made the groups."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from itertools import product
+
+import pyarrow.parquet as pq
+import pytest
+
+from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
+from ppdp_spark.pipeline import anonymize, verify
+from ppdp_spark.spark import fragments
+from ppdp_spark.spec import ReleaseSpec
+
+SETS = [["sex"], ["sex", "region"]]
+VALUES = ["flu", "cold", "asthma", "ulcer", "gout", "fever"]
+
+
+def people(number, seed=7, skew=0.25):
+    """Signatures with somewhat different distributions; every value possible everywhere."""
+    import random
+
+    rng = random.Random(seed)
+    rows = []
+    for pid in range(number):
+        sex, region = rng.choice(["f", "m"]), rng.choice(["n", "s", "w"])
+        weights = [
+            1 + skew * ((i + (sex == "m")) % 2) + skew * ((i + "nsw".index(region)) % 3 == 0)
+            for i in range(6)
+        ]
+        rows.append((pid, rng.randrange(18, 90), sex, region, rng.choices(VALUES, weights)[0]))
+    return rows
+
+
+SCHEMA = "pid int, age int, sex string, region string, disease string"
+
+
+def spec_of(output, *, partitioner="art", model="joint", r=3, form="bucketized", priors=None, **more):
+    privacy = {
+        "robustness": {"r": r, "model": model, "priors": priors or [{"attributes": s} for s in SETS]},
+        **more.pop("privacy", {}),
+    }
+    return ReleaseSpec.parse(
+        {
+            "version": 1,
+            "dataset": "test",
+            "input": {"path": "unused.parquet"},
+            "columns": {
+                "quasi_identifiers": {"age": "numeric", "sex": "categorical", "region": "categorical"},
+                "sensitive": "disease",
+                "publish_as_is": ["pid"],
+            },
+            "partitioner": partitioner,
+            "privacy": privacy,
+            "suppression": {"budget": more.pop("budget", 0.3)},
+            "output": {"path": str(output), "form": form},
+            **more,
+        }
+    )
+
+
+def released_groups(output, form):
+    """pid -> group, and the values of each group, from the published files."""
+    data = output / "release" / "data"
+    place = pq.read_table(data / "qi" if form == "bucketized" else data).to_pydict()
+    groups = defaultdict(list)
+    for pid, group in zip(place["pid"], place["group_id"], strict=True):
+        groups[group].append(pid)
+    return groups
+
+
+def learned_priors(rows, names):
+    where = {"age": 1, "sex": 2, "region": 3}
+    counts = defaultdict(Counter)
+    for row in rows:
+        counts[tuple(row[where[name]] for name in names)][row[4]] += 1
+    return lambda row, value: (
+        (c := counts[tuple(row[where[name]] for name in names)])[value] / sum(c.values())
+    )
+
+
+def worst_bound(members, prior, model):
+    counts = Counter(row[4] for row in members)
+    worst = 0.0
+    ratio = {}
+    for value in counts:
+        priors = [prior(row, value) for row in members]
+        low, high = min(priors), max(priors)
+        if model == "binary":
+            ratio[value] = 1.0 if low == high else (low / (1 - low)) / (high / (1 - high))
+        else:
+            ratio[value] = low / high
+    for value, count in counts.items():
+        kappa = ratio[value]
+        if model == "joint":
+            kappa *= min((ratio[other] for other in counts if other != value), default=1.0)
+        worst = max(worst, count / (count + kappa * (len(members) - count)))
+    return worst
+
+
+@pytest.mark.parametrize(
+    ("partitioner", "model", "form"),
+    [
+        ("art", "joint", "bucketized"),
+        ("art", "binary", "generalized"),
+        ("mondrian", "joint", "generalized"),
+        ("mondrian", "binary", "bucketized"),
+    ],
+)
+def test_every_published_group_is_robust(spark, tmp_path, monkeypatch, partitioner, model, form):
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 300)
+    rows = people(1500)
+    spec = spec_of(tmp_path / "out", partitioner=partitioner, model=model, form=form)
+    run = anonymize(spec, table=spark.createDataFrame(rows, SCHEMA))
+    groups = released_groups(tmp_path / "out", form)
+    published = [pid for members in groups.values() for pid in members]
+    suppressed = run.summary["release"]["suppressed"]
+    assert len(set(published)) == len(published) == 1500 - suppressed["unplaced"]
+    assert suppressed["unplaced"] < 150
+    found = {tuple(names): 0.0 for names in SETS}
+    for members in groups.values():
+        own = [rows[pid] for pid in members]
+        if partitioner == "art" and model == "binary":
+            assert max(Counter(row[4] for row in own).values()) == 1
+        for names in SETS:
+            bound = worst_bound(own, learned_priors(rows, names), model)
+            assert bound <= 1 / 3 + 1e-12
+            found[tuple(names)] = max(found[tuple(names)], bound)
+    stated = [row for row in run.verdict.rows if row.criterion == "robustness"]
+    assert [row.value for row in stated] == pytest.approx(list(found.values()), abs=1e-9)
+    assert verify(tmp_path / "out", spark=spark).ok
+
+
+def test_the_same_release_whatever_the_partitioning(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 250)
+    table = spark.createDataFrame(people(900), SCHEMA)
+    contents = []
+    for parts in (1, 5):
+        spec = spec_of(tmp_path / f"out{parts}")
+        anonymize(spec, table=table.repartition(parts))
+        contents.append(
+            json.loads((tmp_path / f"out{parts}" / "release" / "release.json").read_text())["files"]
+        )
+    assert contents[0] == contents[1]
+
+
+def test_verify_needs_the_extrema_of_this_very_release(spark, tmp_path):
+    table = spark.createDataFrame(people(400), SCHEMA)
+    for name in ("a", "b"):
+        anonymize(spec_of(tmp_path / name, r=2 if name == "a" else 3), table=table)
+    (tmp_path / "b" / "private" / "robustness").rename(tmp_path / "kept")
+    missing = verify(tmp_path / "b", spark=spark)
+    assert [row.witness["reason"] for row in missing.verdict.failures] == [
+        "the owner's prior extrema are not there"
+    ]
+    (tmp_path / "a" / "private" / "robustness").rename(tmp_path / "b" / "private" / "robustness")
+    other = verify(tmp_path / "b", spark=spark)
+    assert "not those of this release" in other.verdict.failures[0].witness["reason"]
+
+
+def test_anatomy_has_distinct_values_in_every_group(spark, tmp_path):
+    rows = people(600)
+    spec = spec_of(tmp_path / "out", partitioner="anatomy").to_dict()
+    spec["privacy"] = {"l_diversity": {"kind": "distinct", "l": 4}}
+    anonymize(ReleaseSpec.parse(spec), table=spark.createDataFrame(rows, SCHEMA))
+    for members in released_groups(tmp_path / "out", "bucketized").values():
+        assert len({rows[pid][4] for pid in members}) == len(members) >= 4
+
+
+def test_a_value_that_is_too_frequent_points_at_suppression(spark, tmp_path):
+    rows = [(i, 30, "f", "n", "flu" if i % 2 else VALUES[i % 6]) for i in range(200)]
+    with pytest.raises(InfeasibleError, match=r"suppression: \{method: r"):
+        anonymize(spec_of(tmp_path / "out"), table=spark.createDataFrame(rows, SCHEMA))
+    assert not (tmp_path / "out" / "release").exists()
+
+
+def test_people_without_a_place_beyond_the_budget(spark, tmp_path):
+    rows = [(i, 30, "f" if i < 60 else "m", "n", VALUES[i % 3 + 3 * (i < 60)]) for i in range(120)]
+    rows[0] = (0, 30, "f", "n", "flu")
+    table = spark.createDataFrame(rows, SCHEMA)
+    with pytest.raises(BudgetError, match="find no group"):
+        anonymize(spec_of(tmp_path / "out", r=4, budget=0.01), table=table)
+    verdict = json.loads((tmp_path / "out" / "private" / "verdict.json").read_text())
+    assert verdict["status"] == "fail" and not (tmp_path / "out" / "release").exists()
+
+
+def prior_file(tmp_path, spark, entries):
+    path = tmp_path / "priors.parquet"
+    spark.createDataFrame(entries, "sex string, value string, probability double").coalesce(1).write.parquet(
+        str(path)
+    )
+    return [{"attributes": ["sex"], "path": str(path)}]
+
+
+def test_supplied_priors_are_used(spark, tmp_path):
+    rows = people(600, skew=0)
+    told = [(sex, value, 1 / 6) for sex, value in product("fm", VALUES)]
+    told[0] = ("f", VALUES[0], 0.05)
+    spec = spec_of(tmp_path / "out", priors=prior_file(tmp_path, spark, told))
+    anonymize(spec, table=spark.createDataFrame(rows, SCHEMA))
+
+    def prior(row, value):
+        rest = 1 - sum(p for sex, _, p in told if sex == row[2])
+        assert rest < 0.2
+        return next(p for sex, v, p in told if (sex, v) == (row[2], value))
+
+    for members in released_groups(tmp_path / "out", "bucketized").values():
+        assert worst_bound([rows[pid] for pid in members], prior, "joint") <= 1 / 3 + 1e-12
+
+
+def test_bad_priors_are_reported_all_at_once(spark, tmp_path):
+    told = [
+        ("f", "flu", 0.9),
+        ("f", "cold", 0.9),
+        ("f", "cold", 0.1),
+        ("f", "gout", -0.5),
+        ("x", "gout", 0.5),
+    ]
+    spec = spec_of(tmp_path / "out", priors=prior_file(tmp_path, spark, told))
+    with pytest.raises(DataError) as caught:
+        anonymize(spec, table=spark.createDataFrame(people(100), SCHEMA))
+    text = str(caught.value)
+    assert "not numbers from 0 to 1" in text and "sum to more than 1" in text and "list a value twice" in text
+    assert not (tmp_path / "out" / "release").exists()
+
+
+def test_unknown_signatures_are_reported(spark, tmp_path):
+    spec = spec_of(tmp_path / "out", priors=prior_file(tmp_path, spark, [("f", "flu", 0.2)]))
+    with pytest.raises(DataError, match="lack the signatures"):
+        anonymize(spec, table=spark.createDataFrame(people(100), SCHEMA))
+
+
+@pytest.mark.parametrize(
+    ("privacy", "words"),
+    [
+        ({"t_closeness": {"t": 0.3}}, "t_closeness"),
+        ({"skyline": {"default": [{"l": 1, "k": 1, "m": 1, "c": 0.9}]}}, "m above 0"),
+    ],
+)
+def test_what_cannot_be_combined(tmp_path, privacy, words):
+    spec = spec_of(tmp_path / "out", privacy=privacy)
+    with pytest.raises(SpecError, match=words):
+        spec.require_for("anonymize")
