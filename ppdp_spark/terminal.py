@@ -169,15 +169,15 @@ class Progress:
         self.console, self.tasks = console, tasks
         self.stage: str | None = None
         self.begun = self.moved = time.monotonic()
-        self.total = 0
+        self.done = self.total = 0
         self.spinner = Spinner("dots")
 
     def begin(self, stage: str) -> None:
-        self.stage, self.begun = stage, time.monotonic()
+        self.stage, self.begun, self.total = stage, time.monotonic(), 0
 
     def end(self, stage: str, told: str) -> None:
         self.stage = None
-        self.console.print(Text.assemble(("✓ ", "green"), f"{stage}: {told}"))
+        self.console.print(Text(f"· {stage}: {told}"))
 
     def __rich__(self) -> RenderableType:
         if self.stage is None:
@@ -199,8 +199,9 @@ class Progress:
             self.total = 0
             return []
         done, total = counted
-        if total != self.total:
-            self.total, self.moved = total, now
+        if total != self.total or done < self.done:
+            self.moved = now
+        self.done, self.total = done, total
         cells: list[RenderableType] = [ProgressBar(total, done, width=24), f"{done:,} of {total:,} tasks"]
         left = remaining(now - self.moved, done, total)
         return cells if left is None or left < 1 else [*cells, f"about {left:.0f} s left of them"]

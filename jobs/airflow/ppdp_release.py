@@ -138,7 +138,12 @@ def said(log: Path, begun: int) -> list[str]:
     with log.open("rb") as lines:
         lines.seek(begun)
         text = lines.read().decode(errors="replace")
-    return [line for line in text.splitlines() if line.startswith(("ppdp:", "warning:", "  - "))]
+    told: list[str] = []
+    ours = False
+    for line in text.splitlines():
+        ours = line.startswith(("ppdp:", "warning:")) or (ours and line.startswith("  - "))
+        told += [line] if ours else []
+    return told
 
 
 def private_folder(path: Path) -> Path:

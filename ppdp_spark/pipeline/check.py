@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.guarantees import absent_values, criteria_of, measured_criteria
+from ppdp_spark.pipeline.auditing import audited
 from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import write_findings
@@ -31,9 +32,13 @@ def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSess
         case = grouped.case or "svpi"
         criteria = criteria_of(spec.privacy, labels=grouped.labels, counts=grouped.counts, case=case)
         measured = measured_criteria(spec.privacy, grouped.counts)
-        verdict = Verdict(tuple(grouped.judge([*criteria, *measured])))
+        rows = grouped.judge([*criteria, *measured])
+        if spec.privacy.robustness is not None:
+            source = read_table(session_of(table, spark), spec.input) if table is None else table
+            rows = audited(spec, source, grouped) + rows
+        verdict = Verdict(tuple(rows))
     summary = finding_facts(spec, "check", stages, grouped)
-    summary["release"] = {"groups": verdict.rows[0].groups}
+    summary["release"] = {"groups": verdict.rows[-1].groups}
     return write_findings(spec, "check", verdict, summary)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -36,9 +37,9 @@ from ppdp_spark.spark.placing import (
     place_rows,
     raw,
 )
-from ppdp_spark.spark.priors import PriorSet, learned
+from ppdp_spark.spark.priors import PriorSet
 from ppdp_spark.spark.profile import Profile
-from ppdp_spark.spark.supplied import supplied
+from ppdp_spark.spark.supplied import encoded, priors_of
 from ppdp_spark.spec import ReleaseSpec
 
 
@@ -89,16 +90,13 @@ def prior_sets(
     spec: ReleaseSpec, rows: DataFrame, layout: Layout, profile: Profile, save: Save
 ) -> list[PriorSet]:
     """The priors of every attribute set, in the order of the spec: learned, or from the user's tables."""
-    wanted = () if spec.privacy.robustness is None else spec.privacy.robustness.priors
-    labels = attribute_labels(spec.privacy)
+    if spec.privacy.robustness is None:
+        return []
+    assert profile.sensitive is not None
     keys = [tuple(C.code(j) for j in places) for places in _positions(spec, layout)]
-    own = [i for i, prior in enumerate(wanted) if prior.path is None]
-    found = dict(zip(own, learned(rows, [(labels[i], keys[i]) for i in own], save), strict=True))
-    given = [i for i, prior in enumerate(wanted) if prior.path is not None]
-    if given:
-        tables = [(labels[i], keys[i], wanted[i]) for i in given]
-        found |= dict(zip(given, supplied(rows, tables, layout, profile, save), strict=True))
-    return [found[i] for i in range(len(wanted))]
+    wanted = list(zip(attribute_labels(spec.privacy), keys, spec.privacy.robustness.priors, strict=True))
+    encode = partial(encoded, layout=layout, profile=profile)
+    return priors_of(rows, wanted, encode, profile.sensitive.counts, save)
 
 
 def place(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,17 +16,15 @@ from ppdp_spark.errors import PpdpError, SpecError
 from ppdp_spark.pipeline.anonymize import anonymize
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.report import Choice, Compared, render_sweep
-from ppdp_spark.results import Sweep
+from ppdp_spark.results import Stages, Sweep
 from ppdp_spark.spec import ReleaseSpec
 from ppdp_spark.storage import Folder
-
-log = logging.getLogger(__name__)
 
 SWEEP, PAGE, RESULT = "sweep", "sweep.html", "sweep.json"
 QUERIES = 1_000
 MOST_VARIANTS = 200
 _LONGEST_NAME = 80
-_OWN = ("output.path", "output.overwrite")
+_OWN = ("output", "output.path", "output.overwrite")
 
 
 @dataclass(frozen=True)
@@ -49,27 +46,35 @@ def plan(
     variants are reported at once.
     """
     axes = _axes(over)
-    output = ReleaseSpec.load(path, overrides).output
-    if output.path is None:
-        raise SpecError("`output.path` is missing: add `output: {path: out/census}`")
-    folder = Folder.at(output.path) / SWEEP
-    ours = [f"output.queries={queries}"] if not output.queries else []
-    variants, problems = [], dict[str, None]()
     grid = list(product(*(values for _, values in axes)))
-    for name, values in zip(_names(axes, grid), grid, strict=True):
-        changed = [f"{key}={value}" for (key, _), value in zip(axes, values, strict=True)]
-        placed = [*ours, f"output.path={yaml_text(str(folder / name))}", "output.overwrite=true"]
-        try:
-            spec = ReleaseSpec.load(path, [*overrides, *changed, *placed])
-            spec.require_for("anonymize")
-        except SpecError as error:
-            problems |= dict.fromkeys(error.problems)
-            continue
-        read = {key: yaml.safe_load(value) for (key, _), value in zip(axes, values, strict=True)}
-        variants.append(Variant(name, read, spec))
+    changed = [[f"{key}={value}" for (key, _), value in zip(axes, at, strict=True)] for at in grid]
+    specs = _loaded(path, [[*overrides, *changes] for changes in changed])
+    folder = Folder.at(str(specs[0].output.path)) / SWEEP
+    variants = []
+    for name, at, changes, spec in zip(_names(axes, grid), grid, changed, specs, strict=True):
+        place = [f"output.path={_quoted(str(folder / name))}", "output.overwrite=true"]
+        place += [] if spec.output.queries else [f"output.queries={queries}"]
+        read = {key: yaml.safe_load(value) for (key, _), value in zip(axes, at, strict=True)}
+        variants.append(Variant(name, read, ReleaseSpec.load(path, [*overrides, *changes, *place])))
+    return folder, tuple(variants)
+
+
+def _loaded(path: str | PathLike[str], overrides: Sequence[Sequence[str]]) -> list[ReleaseSpec]:
+    """The spec under each list of overrides, fit to be anonymized; every problem once."""
+    found = [_attempt(path, each) for each in overrides]
+    problems = dict.fromkeys(p for each in found if isinstance(each, SpecError) for p in each.problems)
     if problems:
         raise SpecError(list(problems))
-    return folder, tuple(variants)
+    return [each for each in found if isinstance(each, ReleaseSpec)]
+
+
+def _attempt(path: str | PathLike[str], overrides: Sequence[str]) -> ReleaseSpec | SpecError:
+    try:
+        spec = ReleaseSpec.load(path, overrides)
+        spec.require_for("anonymize")
+        return spec
+    except SpecError as error:
+        return error
 
 
 def sweep(
@@ -85,10 +90,10 @@ def sweep(
     """
     session = session_of(table, spark)
     folder.create(private=True)
-    choices = []
+    choices, stages = [], Stages()
     for place, variant in enumerate(variants, start=1):
-        log.info("variant %d of %d: %s", place, len(variants), variant.name)
-        choices.append(_run(variant, table, session))
+        with stages.stage(f"variant {place} of {len(variants)}, {variant.name}"):
+            choices.append(_run(variant, table, session))
     found = tuple(choices)
     dataset = variants[0].spec.dataset
     paths = {"page": str(folder / PAGE), "result": str(folder / RESULT)}
@@ -172,6 +177,6 @@ def _names(axes: Sequence[tuple[str, list[str]]], grid: Sequence[tuple[str, ...]
     return names
 
 
-def yaml_text(text: str) -> str:
+def _quoted(text: str) -> str:
     """A text as a quoted YAML scalar."""
     return "'" + text.replace("'", "''") + "'"

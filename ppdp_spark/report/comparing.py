@@ -129,15 +129,16 @@ def _by_criterion(run: Compared) -> dict[str, list[Row]]:
 
 
 def _criterion(rows: Sequence[Row]) -> Entry:
-    """The row that fails or is nearest to its limit, and how many there are."""
+    """The row that fails or is nearest to its limit, with its parameters, and how many there are."""
     if not rows:
         return Entry()
     worst = min(rows, key=_urgency)
     found, limit = number(worst.get("value")), number(worst.get("threshold"))
     relation = str(worst.get("relation"))
     sign = "✓" if holds(worst) else "✗"
-    others = f" (nearest of {len(rows):,})" if len(rows) > 1 else ""
-    return Entry(f"{sign} {found}, needs {_RELATIONS.get(relation, relation)} {limit}{others}")
+    level = printable(worst.get("level", ""))
+    others = f"; nearest of {len(rows):,}" if len(rows) > 1 else ""
+    return Entry(f"{sign} {found}, needs {_RELATIONS.get(relation, relation)} {limit} ({level}{others})")
 
 
 def _urgency(row: Row) -> tuple[bool, float]:

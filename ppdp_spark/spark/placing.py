@@ -212,7 +212,7 @@ class PlaceFragment:
             if (found < 0).any():
                 raise DataError(NO_PRIOR)
             rows.append(found.astype(np.int32))
-            tables.append(_table(arrays, known, people.sensitive.width))
+            tables.append(dense_priors(arrays, known, people.sensitive.width))
             places.append(known)
         return people, PeoplePriors(tuple(rows), tuple(tables)), places
 
@@ -290,7 +290,8 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
-def _table(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> np.ndarray:
+def dense_priors(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> np.ndarray:
+    """The rows `known` of lists of values and shares as one table, one row a signature."""
     if len(known) * width > LARGEST_TABLE:
         raise DataError("an attribute set of `privacy.robustness.priors` has too many signatures")
     values, shares = (arrays[name].take(pa.array(known)) for name in (VALUES, SHARES))

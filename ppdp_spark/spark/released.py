@@ -130,7 +130,7 @@ def _value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None
     return tuple(text for text, _ in ordered), tuple(int(number) for _, number in ordered)
 
 
-def _with_codes(rows: DataFrame, values: tuple[str | None, ...]) -> DataFrame:
+def with_codes(rows: DataFrame, values: tuple[str | None, ...]) -> DataFrame:
     """Add the code of column `value` as `sensitive`; null is a value like any other."""
     known = F.broadcast(dictionary(rows.sparkSession, values))
     joined = rows.join(known, F.col(C.VALUE).eqNullSafe(F.col("text")), "left")
@@ -144,14 +144,14 @@ def _coded(rows: DataFrame, values: tuple[str | None, ...], case: str) -> DataFr
     without any value are counted too.
     """
     if case == "svpi":
-        return _with_codes(rows, values)
+        return with_codes(rows, values)
     given = F.array_distinct(C.VALUE) if case == "mvpi-set" else F.col(C.VALUE)
     held = F.transform(given, lambda x: F.struct(F.lit(False).alias("person"), x.alias(C.VALUE)))
     person = F.struct(F.lit(True).alias("person"), F.lit(None).cast("string").alias(C.VALUE))
     none = F.array().cast("array<struct<person:boolean,value:string>>")
     each = F.concat(F.array(person), F.coalesce(held, none))
     others = [C.column(name) for name in rows.columns if name != C.VALUE]
-    coded = _with_codes(rows.select(*others, F.inline(each)), values)
+    coded = with_codes(rows.select(*others, F.inline(each)), values)
     code = F.when(F.col("person"), F.lit(PERSON)).otherwise(F.col(C.SENSITIVE))
     return coded.withColumn(C.SENSITIVE, code)
 
@@ -163,7 +163,7 @@ def _bucketized(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, A
     values, counts = _value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
     entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
     collected = [F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")]
-    listed = _with_codes(pairs, values).groupBy(C.GROUP_ID).agg(*collected)
+    listed = with_codes(pairs, values).groupBy(C.GROUP_ID).agg(*collected)
     sizes = people.groupBy(C.GROUP_ID).agg(F.count(F.lit(1)).alias(C.SIZE))
     both = sizes.join(listed, C.GROUP_ID, "full")
     agree = F.col(C.SIZE).isNotNull()

@@ -18,7 +18,7 @@ from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.encode import dictionary
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.physical import to_physical
-from ppdp_spark.spark.priors import SHARES, VALUES, PriorSet, without_prior
+from ppdp_spark.spark.priors import SHARES, VALUES, PriorSet, learned, without_prior
 from ppdp_spark.spark.profile import Profile
 from ppdp_spark.spark.tables import read_table
 from ppdp_spark.spec import Input, Prior
@@ -29,14 +29,33 @@ ROUNDING = 1e-9
 VALUE_COLUMN, PROBABILITY_COLUMN = "value", "probability"
 
 
+def priors_of(
+    rows: DataFrame,
+    wanted: Sequence[tuple[str, tuple[str, ...], Prior]],
+    encode: Callable[[DataFrame, Prior, tuple[str, ...]], DataFrame],
+    counts: Sequence[int],
+    save: Callable[[DataFrame], DataFrame],
+) -> list[PriorSet]:
+    """The priors of every attribute set: learned from the rows, or from the user's table where one is named."""
+    own = [i for i, (_, _, prior) in enumerate(wanted) if prior.path is None]
+    given = [i for i, (_, _, prior) in enumerate(wanted) if prior.path is not None]
+    found = dict(zip(given, supplied(rows, [wanted[i] for i in given], encode, counts, save), strict=True))
+    found |= dict(zip(own, learned(rows, [wanted[i][:2] for i in own], save), strict=True))
+    return [found[i] for i in range(len(wanted))]
+
+
 def supplied(
     rows: DataFrame,
     wanted: Sequence[tuple[str, tuple[str, ...], Prior]],
-    layout: Layout,
-    profile: Profile,
+    encode: Callable[[DataFrame, Prior, tuple[str, ...]], DataFrame],
+    counts: Sequence[int],
     save: Callable[[DataFrame], DataFrame],
 ) -> list[PriorSet]:
-    """Checked priors of the signatures in the data; one `DataError` with everything that is wrong."""
+    """Checked priors of the signatures in the data; one `DataError` with everything that is wrong.
+
+    `encode` gives the signatures of a user's table the keys they have in `rows`; `counts` says how often
+    each value occurs there.
+    """
     problems: list[str] = []
     sets = []
     for label, keys, prior in wanted:
@@ -45,37 +64,46 @@ def supplied(
         if lacking:
             problems.append(f"the priors of [{label}] lack the columns {', '.join(lacking)}")
             continue
-        listed = save(_encoded(table, prior.attributes, keys, layout, profile))
+        listed = save(encode(table, prior, keys))
         wrong = list(_problems(listed, keys, label))
-        completed = save(_completed(listed, keys, profile))
-        found = PriorSet(label, keys, completed, completed.count())
-        unknown = 0 if wrong else without_prior(rows, found)
-        if unknown:
-            wrong.append(
-                f"the priors of [{label}] lack the signatures of {unknown:,} rows of the data: add them"
-            )
+        if not wrong:
+            completed = save(_completed(listed, keys, counts))
+            sets.append(PriorSet(label, keys, completed, completed.count()))
+            unknown = without_prior(rows, sets[-1])
+            if unknown:
+                wrong.append(f"the priors of [{label}] lack the signatures of {unknown:,} rows: add them")
         problems += wrong
-        sets.append(found)
     if problems:
         raise DataError(problems)
     return sets
 
 
-def _encoded(
-    table: DataFrame, names: Sequence[str], keys: Sequence[str], layout: Layout, profile: Profile
+def coded_values(rows: DataFrame, values: Sequence[str | None]) -> DataFrame:
+    """Add the code of column `value`, null for those that the data lacks."""
+    known = F.broadcast(dictionary(rows.sparkSession, values))
+    return rows.join(known, F.col(C.VALUE).eqNullSafe(F.col("text")), "left").drop("text")
+
+
+def stated(table: DataFrame) -> tuple[Column, Column]:
+    """The values and the probabilities that a user's table states."""
+    value = C.column(VALUE_COLUMN).cast("string").alias(C.VALUE)
+    return value, C.column(PROBABILITY_COLUMN).cast("double").alias("share")
+
+
+def encoded(
+    table: DataFrame, prior: Prior, keys: Sequence[str], layout: Layout, profile: Profile
 ) -> DataFrame:
     """Signatures as codes of the data, values as codes (null for those the data lacks), probabilities."""
     assert profile.sensitive is not None
+    names = prior.attributes
     attributes = {attribute.name: attribute for attribute in layout.attributes}
     rows = table.select(
         *(_physical(C.column(name), attributes[name]).alias(f"key{i}") for i, name in enumerate(names)),
-        C.column(VALUE_COLUMN).cast("string").alias(C.VALUE),
-        C.column(PROBABILITY_COLUMN).cast("double").alias("share"),
+        *stated(table),
     )
     for i, name in enumerate(names):
         rows = _coded(rows, f"key{i}", attributes[name])
-    known = F.broadcast(dictionary(rows.sparkSession, profile.sensitive.values))
-    rows = rows.join(known, F.col(C.VALUE).eqNullSafe(F.col("text")), "left")
+    rows = coded_values(rows, profile.sensitive.values)
     renamed = [F.col(f"key{i}").alias(key) for i, key in enumerate(keys)]
     return rows.select(*renamed, F.col("code"), F.col(C.VALUE), F.col("share"))
 
@@ -126,14 +154,13 @@ def _problems(listed: DataFrame, keys: Sequence[str], label: str) -> Iterator[st
         yield f"the priors of [{label}] list a value twice for {found[2]:,} signatures: keep one of them"
 
 
-def _completed(listed: DataFrame, keys: Sequence[str], profile: Profile) -> DataFrame:
+def _completed(listed: DataFrame, keys: Sequence[str], counts: Sequence[int]) -> DataFrame:
     """One row a signature with the probability of every value of the data."""
-    assert profile.sensitive is not None
-    total = sum(profile.sensitive.counts)
+    total = sum(counts)
     frequencies = pa.table(
         {
-            "code": pa.array(range(len(profile.sensitive.counts)), pa.int32()),
-            "frequency": pa.array([count / total for count in profile.sensitive.counts], pa.float64()),
+            "code": pa.array(range(len(counts)), pa.int32()),
+            "frequency": pa.array([count / total for count in counts], pa.float64()),
         }
     )
     frequent = listed.sparkSession.createDataFrame(frequencies, "code int, frequency double")

@@ -74,4 +74,5 @@ def test_connect_publishes_the_same(home):
     assert found["connect"]["suppress"] == [True, True]
     assert found["connect"]["refused"][0] == "InfeasibleError" and not found["connect"]["refused"][2]
     for form in ("generalized", "bucketized"):
-        assert same_content(home / "classic" / form, home / "connect" / form)
+        # Connect notes the collation of a text column in Parquet's footer; the table is the same.
+        assert same_content(home / "classic" / form, home / "connect" / form, footers=False)

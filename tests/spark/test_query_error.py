@@ -146,8 +146,17 @@ def test_bucketized_estimates_are_those_of_a_reader(spark, tmp_path):
 def test_people_who_are_all_alike_in_their_group_give_no_error(spark, tmp_path, form):
     """Two people a group, equal in everything: as exact as groups of one person."""
     table = people(60).drop_duplicates(["age", "city"]).dropna()
+    rng = np.random.default_rng(7)
+    table["moment"] = pd.to_datetime(rng.integers(0, 10**15, len(table)), unit="us")
+    table["big"] = rng.integers(-(2**63), 2**63 - 1, len(table))
     twice = pd.concat([table, table], ignore_index=True)
-    found = measured(spark, tmp_path, twice, **{"privacy.k_anonymity": 2, "output.form": form})
+    tree = tmp_path / "cities.csv"
+    tree.write_text(
+        "".join(f'"{city}";{"south" if city in ("Ulm", "Aalen") else "north"};*\n' for city in CITIES)
+    )
+    changes = {"privacy.k_anonymity": 2, "output.form": form}
+    changes["columns.quasi_identifiers.city"] = {"type": "categorical", "hierarchy": str(tree)}
+    found = measured(spark, tmp_path, twice, **changes)
     assert found["mean"] == 0 and all(cell["mean"] == 0 for cell in found["table"])
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from itertools import product
+from itertools import permutations, product
 
 import pyarrow.parquet as pq
 import pytest
 
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
-from ppdp_spark.pipeline import anonymize, verify
+from ppdp_spark.pipeline import anonymize, check, verify
 from ppdp_spark.spark import fragments
 from ppdp_spark.spec import ReleaseSpec
 
@@ -243,3 +243,42 @@ def test_what_cannot_be_combined(tmp_path, privacy, words):
     spec = spec_of(tmp_path / "out", privacy=privacy)
     with pytest.raises(SpecError, match=words):
         spec.require_for("anonymize")
+
+
+@pytest.mark.parametrize("model", ["joint", "binary"])
+def test_check_audits_any_table_of_groups(spark, model):
+    rows = people(240)
+    table = spark.createDataFrame([(*row, row[0] // 6) for row in rows], f"{SCHEMA}, cluster int")
+    spec = spec_of("unused", model=model, r=2).to_dict()
+    spec["columns"]["group"] = "cluster"
+    del spec["output"], spec["partitioner"]
+    run = check(ReleaseSpec.parse(spec), table=table)
+    found = [row for row in run.verdict.rows if row.criterion == "robustness"]
+    for names, row in zip(SETS, found, strict=True):
+        prior = learned_priors(rows, names)
+        bounds = [worst_bound(rows[i : i + 6], prior, model) for i in range(0, 240, 6)]
+        worst = [exact_posterior(rows[i : i + 6], prior, model) for i in range(0, 240, 6)]
+        assert row.value == pytest.approx(max(worst), abs=1e-9) and max(worst) <= max(bounds) + 1e-12
+        assert row.violations == sum(p > 0.5 for p in worst) and row.groups == 40
+
+
+def exact_posterior(members, prior, model):
+    """The largest posterior, by enumerating every assignment of the group's values to its people."""
+    values = [row[4] for row in members]
+    worst = 0.0
+    for wanted in set(values):
+        weights = defaultdict(float)
+        seen = [v if model == "joint" else v == wanted for v in values]
+        for world in set(permutations(seen)):
+            weight = 1.0
+            for row, value in zip(members, world, strict=True):
+                if model == "joint":
+                    weight *= prior(row, value)
+                else:
+                    weight *= prior(row, wanted) if value else 1 - prior(row, wanted)
+            for place, value in enumerate(world):
+                if value == (wanted if model == "joint" else True):
+                    weights[place] += weight
+            weights["all"] += weight
+        worst = max(worst, *(weights[i] / weights["all"] for i in range(len(members))))
+    return worst

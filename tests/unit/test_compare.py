@@ -122,6 +122,7 @@ def test_values_with_commas_stay_whole(spec):
         (["privacy.k_anonymity=5,,6"], "must be FIELD=VALUE"),
         (["=5"], "must be FIELD=VALUE"),
         (["output.path=a,b"], "cannot be varied"),
+        (["output={path: a}"], "cannot be varied"),
         (["privacy.k_anonymity=5", "privacy.k_anonymity=6"], "given twice"),
         (["privacy.k_anonymity=" + ",".join(map(str, range(2, MOST_VARIANTS + 3)))], "too many"),
         (["privacy.k_anonymity=5,1"], "must be at least 2"),
@@ -137,6 +138,12 @@ def test_problems_of_several_variants_are_told_once(spec):
     with pytest.raises(SpecError) as caught:
         plan(spec, ["privacy.k_anonymity=1,0,5", "output.form=generalized,wrong"])
     assert len(caught.value.problems) == len(set(caught.value.problems)) == 3
+
+
+def test_what_the_spec_lacks_may_be_what_is_varied(spec):
+    over = ["suppression.l=2,3", "privacy.k_anonymity=5"]
+    _, variants = plan(spec, over, ["suppression.method=r", "privacy=null"])
+    assert [variant.spec.suppression.l for variant in variants] == [2, 3]
 
 
 def test_without_an_output_there_is_no_place_for_variants(spec):

@@ -45,7 +45,10 @@ def line(runs: list[Compared], name: str) -> list[tuple[str, Any]]:
 def test_lines_hold_the_numbers_of_the_summaries():
     runs = [run("a", k=12, error=0.25), run("b", k=30, error=0.125)]
     assert line(runs, "verdict") == [("✓ PASS", None)] * 2
-    assert [text for text, _ in line(runs, "k anonymity")] == ["✓ 12, needs ≥ 10", "✓ 30, needs ≥ 10"]
+    assert [text for text, _ in line(runs, "k anonymity")] == [
+        "✓ 12, needs ≥ 10 (k = 10)",
+        "✓ 30, needs ≥ 10 (k = 10)",
+    ]
     assert line(runs, "groups") == [("4,123", 4123)] * 2
     assert line(runs, "all, median") == [("25 %", 0.25), ("12.5 %", 0.125)]
     assert line(runs, "2 asked, 5 %") == [("16.18 %", 0.1618)] * 2
@@ -55,9 +58,11 @@ def test_lines_hold_the_numbers_of_the_summaries():
 
 def test_the_worst_row_speaks_for_a_criterion_and_a_failure_comes_first():
     (nearest,) = line([run()], "skyline")
-    assert nearest[0] == "✓ 0.2871, needs < 0.3 (nearest of 4)"
+    assert nearest[0] == "✓ 0.2871, needs < 0.3 (σ = HIV, (ℓ, k, m) = (3, 100, 5); nearest of 4)"
     (broken,) = line([failed()], "skyline")
-    assert broken[0] == "✗ 0.7777, needs < 0.3 (nearest of 4)"
+    assert broken[0] == "✗ 0.7777, needs < 0.3 (σ = HIV, (ℓ, k, m) = (3, 100, 5); nearest of 4)"
+    (parameters,) = line([run()], "recursive l diversity")
+    assert parameters[0] == "✓ 1.618, needs < 2 (c = 2, ℓ = 4)"
     assert line([failed()], "verdict") == [("✗ FAIL", None)]
 
 
@@ -255,4 +260,4 @@ def test_a_live_display_leaves_one_line_a_stage():
     stages = Stages()
     with live(console, lambda: (1, 2)) as display, watched_by(display), stages.stage("read") as counts:
         counts["rows"] = 10
-    assert "✓ read: 0.0 s, 10 rows" in console.export_text()
+    assert "· read: 0.0 s, 10 rows" in console.export_text()

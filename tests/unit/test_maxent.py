@@ -360,3 +360,10 @@ def test_estimation_accuracy_by_hand_and_where_it_is_infinite():
     assert estimation_accuracy(truth, truth) == 0.0
     _, solution = attacked(probability(term("Flu", {"degree": "high school"}), "=", 0))
     assert estimation_accuracy(truth, posterior(buckets, solution.x)) == np.inf
+
+
+@pytest.mark.parametrize(("p", "reached"), [(0.4, 0.35), (0.2, 0.25)])
+def test_an_interval_binds_at_its_nearer_end(p, reached):
+    named, solution = attacked(probability(term("Flu", {"sex": "male"}), "=", p, within=0.05))
+    _, qi, value = labels(named.buckets)
+    assert solution.x[(SEX[qi] == "male") & (value == 1)].sum() / 6 == pytest.approx(reached, abs=1e-8)

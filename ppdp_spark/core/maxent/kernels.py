@@ -259,7 +259,7 @@ def _answer(push: Any, p: Any, row_of: Any, x: Any, totals: Any, factored: Any) 
             by_row[r] -= x[r, j] * by_value[j] / totals[r] if totals[r] > 0.0 else 0.0
     for i in range(cells):
         for j in range(values):
-            push[i * values + j] = p[i, j] * (push[i * values + j] - by_row[row_of[i]] + by_value[j])
+            push[i * values + j] = p[i, j] * (push[i * values + j] - by_row[row_of[i]] - by_value[j])
 
 
 @njit(cache=True, nogil=True)

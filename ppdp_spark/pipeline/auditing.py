@@ -1,0 +1,59 @@
+"""Robustness of any table of groups whose people show the attributes that the priors speak of."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.posterior_audit import PosteriorAudit
+from ppdp_spark.errors import DataError
+from ppdp_spark.guarantees import attribute_labels, robust_criterion
+from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.auditing import audit_rows, signature_columns, signature_names, signed_rows
+from ppdp_spark.spark.priors import PriorSet
+from ppdp_spark.spark.released import Grouped, with_codes
+from ppdp_spark.spark.supplied import coded_values, priors_of, stated
+from ppdp_spark.spec import Prior, ReleaseSpec
+
+
+def audited(spec: ReleaseSpec, table: DataFrame, grouped: Grouped) -> list[VerdictRow]:
+    """The worst posteriors of the table's groups, one verdict row an attribute set.
+
+    The attributes of the priors must be columns of the table, not generalized: a reader who cannot see
+    them looks them up elsewhere. Priors are learned from this very table unless they are supplied.
+    """
+    robust = robust_criterion(spec.privacy)
+    assert robust is not None and spec.privacy.robustness is not None and spec.columns.sensitive is not None
+    sets = spec.privacy.robustness.priors
+    _require(table, sets)
+    keys = [spec.columns.group] if spec.columns.group else list(spec.columns.quasi_identifiers)
+    text = C.column(spec.columns.sensitive.column).cast("string").alias(C.VALUE)
+    coded = with_codes(table.select("*", text), grouped.values)
+    rows = signed_rows(coded, keys, [prior.attributes for prior in sets])
+    priors = _priors(spec, table, rows, grouped)
+    people, width = sum(grouped.counts), grouped.width
+    return audit_rows(rows, priors, PosteriorAudit(robust), people=people, width=width)
+
+
+def _require(table: DataFrame, sets: tuple[Prior, ...]) -> None:
+    missing = sorted({name for prior in sets for name in prior.attributes} - set(table.columns))
+    if missing:
+        raise DataError(
+            [f"`privacy.robustness.priors`: the table has no column `{name}`" for name in missing]
+        )
+
+
+def _priors(spec: ReleaseSpec, table: DataFrame, rows: DataFrame, grouped: Grouped) -> list[PriorSet]:
+    assert spec.privacy.robustness is not None
+    sets, labels = spec.privacy.robustness.priors, attribute_labels(spec.privacy)
+    keys = [signature_columns(i) for i in range(len(sets))]
+
+    def encode(given: DataFrame, prior: Prior, names: tuple[str, ...]) -> DataFrame:
+        typed = {name: C.column(name).cast(table.schema[name].dataType) for name in prior.attributes}
+        named = given.select(*(column.alias(name) for name, column in typed.items()), *stated(given))
+        signed = zip(names, signature_names(named, prior.attributes), strict=True)
+        columns = [column.alias(name) for name, column in signed]
+        return coded_values(named.select(*columns, C.VALUE, "share"), grouped.values)
+
+    wanted = list(zip(labels, keys, sets, strict=True))
+    return priors_of(rows, wanted, encode, grouped.counts, lambda computed: computed)

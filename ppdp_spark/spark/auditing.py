@@ -1,0 +1,102 @@
+"""The robustness of any table of groups that shows its people's quasi-identifiers."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.posterior_audit import PosteriorAudit
+from ppdp_spark.core.priors import PeoplePriors, matched
+from ppdp_spark.errors import DataError
+from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.counting import group_names
+from ppdp_spark.spark.fragments import FRAGMENT_ROWS
+from ppdp_spark.spark.placing import NO_PRIOR, dense_priors
+from ppdp_spark.spark.priors import SET, SHARES, VALUES, PriorSet, beside_people
+
+TASK = "task"
+
+
+def signature_columns(position: int) -> tuple[str, str]:
+    """The two numbers that name the signature of one attribute set."""
+    return f"signature{position}", f"signature{position}_second"
+
+
+def signed_rows(table: DataFrame, keys: Sequence[str], sets: Sequence[Sequence[str]]) -> DataFrame:
+    """One row a person: the names of its group and of its signatures, and `sensitive` as it is."""
+    wanted = list(zip(("first", "second"), signature_names(table, keys), strict=True))
+    for position, attributes in enumerate(sets):
+        wanted += zip(signature_columns(position), signature_names(table, attributes), strict=True)
+    return table.select(*(column.alias(name) for name, column in wanted), C.SENSITIVE)
+
+
+def signature_names(table: DataFrame, columns: Sequence[str]) -> tuple[Column, Column]:
+    """The two numbers that name a signature, from its columns."""
+    types = {name: table.schema[name].dataType for name in columns}
+    return group_names({name: C.column(name) for name in columns}, types)
+
+
+@dataclass(frozen=True)
+class AuditGroups:
+    """Audits the groups of one task; runs on the executors."""
+
+    audit: PosteriorAudit
+    width: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        parts = [batch for batch in batches if batch.num_rows]
+        if not parts:
+            return
+        rows = pa.Table.from_batches(parts).combine_chunks()
+        kind = rows.column(SET).fill_null(-1).to_numpy()
+        first, second = (rows.column(name).fill_null(0).to_numpy() for name in ("first", "second"))
+        persons = np.flatnonzero(kind < 0)
+        if not len(persons):
+            return
+        persons = persons[np.lexsort((second[persons], first[persons]))]
+        a, b = first[persons], second[persons]
+        starts = np.concatenate([[0], np.flatnonzero((np.diff(a) != 0) | (np.diff(b) != 0)) + 1])
+        values = rows.column(C.SENSITIVE).fill_null(0).to_numpy()[persons]
+        found = self.audit.audit(
+            self._priors(rows, kind, persons),
+            values,
+            self.width,
+            np.append(starts, len(persons)),
+            a[starts],
+        )
+        yield pa.RecordBatch.from_pydict({"found": pa.array([pickle.dumps(found)], pa.binary())})
+
+    def _priors(self, rows: pa.Table, kind: np.ndarray, persons: np.ndarray) -> PeoplePriors:
+        signatures, tables = [], []
+        arrays = {name: rows.column(name).combine_chunks() for name in (VALUES, SHARES)}
+        for position in range(len(self.audit.robustness.attribute_sets)):
+            names = signature_columns(position)
+            keys = np.stack([rows.column(name).fill_null(0).to_numpy() for name in names], axis=1)
+            known = np.flatnonzero(kind == position)
+            place = matched(keys[persons], keys[known])
+            if (place < 0).any():
+                raise DataError(NO_PRIOR)
+            signatures.append(place.astype(np.int32))
+            tables.append(dense_priors(arrays, known, self.width))
+        return PeoplePriors(tuple(signatures), tuple(tables))
+
+
+def audit_rows(
+    rows: DataFrame, priors: Sequence[PriorSet], audit: PosteriorAudit, *, people: int, width: int
+) -> list[VerdictRow]:
+    """The verdict on the groups of signed rows, in one scan."""
+    tasks = max(2, -(-people // FRAGMENT_ROWS))
+    located = rows.withColumn(TASK, F.pmod(F.col("first"), F.lit(tasks)).cast("int"))
+    together = beside_people(located, TASK, tasks, priors, ())
+    placed = together.repartitionById(tasks, F.col(TASK)).drop(TASK)
+    found = placed.mapInArrow(AuditGroups(audit, width), "found binary").toArrow().column(0).to_pylist()
+    # Written by this program's own tasks a moment ago, over Spark's channel.
+    return audit.decide(reduce(audit.merge, (pickle.loads(part) for part in found)))
