@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ppdp_spark.core import criteria as K
-from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured
+from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured, VerdictRow
 from ppdp_spark.core.robustness import RRobustness
 from ppdp_spark.core.skyline import LocalSkyline, Point, Skyline, SkylineCriterion, Target
 from ppdp_spark.spec import Privacy, ReleaseSpec, SkylinePoint
@@ -47,6 +48,15 @@ def robust_criterion(privacy: Privacy, *, published: bool = False) -> RRobustnes
         return None
     unique = published and wanted.model == "binary"
     return RRobustness(wanted.r, wanted.model, attribute_labels(privacy), unique)
+
+
+def value_labels(rows: Sequence[VerdictRow], labels: Sequence[str]) -> list[VerdictRow]:
+    """Verdict rows whose witness names a sensitive value by its label instead of its code."""
+    coded = [row.witness.get("value") for row in rows]
+    return [
+        row if code is None else replace(row, witness={**row.witness, "value": labels[code]})
+        for row, code in zip(rows, coded, strict=True)
+    ]
 
 
 def attribute_labels(privacy: Privacy) -> tuple[str, ...]:

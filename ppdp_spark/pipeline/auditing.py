@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.posterior_audit import PosteriorAudit
 from ppdp_spark.errors import DataError
-from ppdp_spark.guarantees import attribute_labels, robust_criterion
+from ppdp_spark.guarantees import attribute_labels, robust_criterion, value_labels
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.auditing import audit_rows, signature_columns, signature_names, signed_rows
 from ppdp_spark.spark.priors import PriorSet
@@ -32,7 +32,8 @@ def audited(spec: ReleaseSpec, table: DataFrame, grouped: Grouped) -> list[Verdi
     rows = signed_rows(coded, keys, [prior.attributes for prior in sets])
     priors = _priors(spec, table, rows, grouped)
     people, width = sum(grouped.counts), grouped.width
-    return audit_rows(rows, priors, PosteriorAudit(robust), people=people, width=width)
+    found = audit_rows(rows, priors, PosteriorAudit(robust), people=people, width=width)
+    return value_labels(found, grouped.labels)
 
 
 def _require(table: DataFrame, sets: tuple[Prior, ...]) -> None:

@@ -13,7 +13,7 @@ from ppdp_spark.core.criteria.conservation import Conservation
 from ppdp_spark.core.criteria.eligibility import Eligibility
 from ppdp_spark.core.robustness import RRobustness
 from ppdp_spark.errors import DataError
-from ppdp_spark.guarantees import criteria_of, robust_criterion
+from ppdp_spark.guarantees import criteria_of, robust_criterion, value_labels
 from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.results import Run, Stages, Verdict
@@ -72,7 +72,7 @@ def _robustness(
     sets = len(robust.attribute_sets)
     coded = coded_extrema(owned, grouped.values, sets)
     (found,) = reduce_groups(coded, [robust], ReadExtrema(grouped.width, sets))
-    return robust.decide(found)
+    return value_labels(robust.decide(found), grouped.labels)
 
 
 def _unverified(robust: RRobustness, reason: str) -> VerdictRow:

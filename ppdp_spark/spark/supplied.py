@@ -36,7 +36,7 @@ def priors_of(
     counts: Sequence[int],
     save: Callable[[DataFrame], DataFrame],
 ) -> list[PriorSet]:
-    """The priors of every attribute set: learned from the rows, or from the user's table where one is named."""
+    """The priors of every attribute set: learned from the rows, or from a table that the user names."""
     own = [i for i, (_, _, prior) in enumerate(wanted) if prior.path is None]
     given = [i for i, (_, _, prior) in enumerate(wanted) if prior.path is not None]
     found = dict(zip(given, supplied(rows, [wanted[i] for i in given], encode, counts, save), strict=True))

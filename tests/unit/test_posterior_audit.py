@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def truth(priors, values, bounds, model):
     """The largest posterior of each group and attribute set, person by person."""
     of = joint_posteriors if model == "joint" else binary_posteriors
     found = np.empty((len(bounds) - 1, len(priors.tables)))
-    for g, (start, end) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for g, (start, end) in enumerate(pairwise(bounds)):
         counts = np.bincount(values[start:end], minlength=WIDTH)[None, :]
         for s, (rows, table) in enumerate(zip(priors.rows, priors.tables, strict=True)):
             own = SignatureGroups.of_people(table[rows[start:end]][None], counts)

@@ -645,12 +645,23 @@ def test_what_commands_need() -> None:
         assert len(caught.value.problems) == len(starts)
         assert all(p.startswith(s) for p, s in zip(caught.value.problems, starts, strict=True))
         ReleaseSpec.parse(changed("privacy/robustness", ...)).require_for(command)  # type: ignore[arg-type]
-        with pytest.raises(SpecError, match=r"`privacy.robustness` cannot be checked"):
-            ReleaseSpec.parse(valid()).require_for(command)  # type: ignore[arg-type]
-        with pytest.raises(SpecError, match=r"`partitioner` \(art\) is not in this version"):
-            ReleaseSpec.parse(changed("partitioner", "art")).require_for(command)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="unsafe-d"):
         ReleaseSpec.parse(changed("suppression/method", "unsafe-d")).require_for("anonymize")
+
+
+def test_robustness_and_the_partitioners_that_may_leave_people_out() -> None:
+    demanding = ReleaseSpec.parse(valid())
+    with pytest.raises(SpecError) as caught:
+        demanding.require_for("anonymize")
+    for name in ("t_closeness", "beta_likeness", "delta_disclosure", "skyline"):
+        assert any(f"`privacy.{name}`" in problem for problem in caught.value.problems)
+    with pytest.raises(SpecError, match="not part of `explore`"):
+        demanding.require_for("explore")
+    demanding.require_for("check")
+    spec = changed("privacy", {"k_anonymity": 3})
+    for partitioner, needs in (("art", "robustness"), ("anatomy", "l_diversity")):
+        with pytest.raises(SpecError, match=rf"`partitioner` \({partitioner}\) needs `privacy.{needs}`"):
+            ReleaseSpec.parse({**spec, "partitioner": partitioner}).require_for("anonymize")
 
 
 def test_warnings() -> None:
