@@ -1,5 +1,6 @@
 """The release spec: YAML in, a frozen model out, every problem reported at once."""
 
+from ppdp_spark.spec.attack import Attack, Knowledge, Mine, NamedPerson, Subject
 from ppdp_spark.spec.columns import Columns, Input, QuasiIdentifier, Sensitive
 from ppdp_spark.spec.privacy import (
     AlphaK,
@@ -17,13 +18,17 @@ from ppdp_spark.spec.release import Command, Explore, Output, ReleaseSpec, Suppr
 
 __all__ = [
     "AlphaK",
+    "Attack",
     "BetaLikeness",
     "Columns",
     "Command",
     "DeltaDisclosure",
     "Explore",
     "Input",
+    "Knowledge",
     "LDiversity",
+    "Mine",
+    "NamedPerson",
     "Output",
     "Prior",
     "Privacy",
@@ -33,6 +38,7 @@ __all__ = [
     "Sensitive",
     "Skyline",
     "SkylinePoint",
+    "Subject",
     "Suppression",
     "TCloseness",
 ]

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
 
 from ppdp_spark.errors import SpecError
+from ppdp_spark.spec.attack import Attack
 from ppdp_spark.spec.base import (
     LARGEST_COUNT,
     LARGEST_L,
@@ -33,7 +34,7 @@ from ppdp_spark.spec.paths import resolved_path
 from ppdp_spark.spec.privacy import Privacy
 from ppdp_spark.spec.wording import Location, excerpt, located, shown, wrong_kind
 
-Command = Literal["anonymize", "check", "explore", "suppress"]
+Command = Literal["anonymize", "attack", "check", "explore", "suppress"]
 
 HIDDEN = "(hidden)"
 MOST_QUERIES = 100_000
@@ -114,6 +115,7 @@ class ReleaseSpec(SpecModel):
     suppression: Suppression = Suppression()
     output: Output = Output()
     explore: Explore | None = None
+    attack: Attack | None = None
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> Self:
@@ -188,6 +190,22 @@ class ReleaseSpec(SpecModel):
             yield f"`columns.sensitive` is missing: `{command}` needs it"
         if command in ("check", "explore") and not (self.columns.group or self.columns.quasi_identifiers):
             yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
+        if command == "attack":
+            yield from self._attack_problems()
+
+    def _attack_problems(self) -> Iterator[str]:
+        """A release of ours says what its columns are; of another table the spec must."""
+        if self.attack is not None and self.attack.release is not None:
+            return
+        columns = self.columns
+        if columns.group is None:
+            yield "`attack.release` and `columns.group` are both missing: name a release or the group column"
+        if not columns.quasi_identifiers:
+            yield "`columns.quasi_identifiers` is empty: name at least one column"
+        if columns.sensitive is None:
+            yield "`columns.sensitive` is missing: `attack` needs it"
+        elif columns.sensitive.case != "svpi":
+            yield f"`columns.sensitive.case` ({columns.sensitive.case}): `attack` needs one value a person"
 
     def _placing_problems(self) -> Iterator[str]:
         """What robustness, ART and Anatomy need, and what they cannot be combined with."""
@@ -240,10 +258,12 @@ class ReleaseSpec(SpecModel):
     def _resolved(self, base: str | PathLike[str]) -> Self:
         """The same spec with the paths of files it reads resolved against `base`."""
         plain = self.to_dict(secrets=True)
-        places = [plain["input"], *plain["privacy"].get("robustness", {}).get("priors", ())]
-        for place, key in [(p, "path") for p in places] + [
-            (column, "hierarchy") for column in plain["columns"]["quasi_identifiers"].values()
-        ]:
+        attack = plain.get("attack", {})
+        places = [plain["input"], attack.get("original", {})]
+        places += plain["privacy"].get("robustness", {}).get("priors", ())
+        columns = plain["columns"]["quasi_identifiers"].values()
+        keys = [(place, "path") for place in places] + [(column, "hierarchy") for column in columns]
+        for place, key in [*keys, (attack, "release")]:
             if key in place:
                 place[key] = resolved_path(place[key], base)
         return type(self).model_validate(plain)
@@ -308,10 +328,11 @@ def _warnings(spec: ReleaseSpec) -> Iterator[str]:
 
 
 def _without_secrets(plain: dict[str, Any]) -> dict[str, Any]:
-    options = plain["input"]["options"]
-    for name in options:
-        if any(word in name.casefold() for word in _SECRET_OPTION):
-            options[name] = HIDDEN
+    original = plain.get("attack", {}).get("original", {})
+    for options in (plain["input"]["options"], original.get("options", {})):
+        for name in options:
+            if any(word in name.casefold() for word in _SECRET_OPTION):
+                options[name] = HIDDEN
     if "unsafe_fixed_seed" in plain["suppression"]:
         plain["suppression"]["unsafe_fixed_seed"] = HIDDEN
     return plain

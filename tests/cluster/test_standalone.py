@@ -24,6 +24,10 @@ SPARK_HOME = Path(_find_spark_home())
 MASTER, WORKER = (f"org.apache.spark.deploy.{name}" for name in ("master.Master", "worker.Worker"))
 
 
+PRIVACY = {"k_anonymity": 5, "skyline": {"default": [{"l": 1, "k": 2, "m": 0, "c": 0.75}]}}
+"""Of the releases that are compared: the skyline's kernels are compiled on executors."""
+
+
 @dataclass(frozen=True)
 class Cluster:
     """Where the master listens, and the folder in which workers keep what executors leave."""
@@ -117,11 +121,14 @@ def submit(cluster, package, bare_python, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     small = {"spark.executor.memory": "1g", "spark.executor.cores": 1, "spark.driver.memory": "1g"}
     small |= {"spark.sql.shuffle.partitions": 4, "spark.ui.enabled": "false"}
+    # Jobs of seconds: the second compiler would take more time than it saves.
+    brief = "-XX:TieredStopAtLevel=1 -Xss8m"
+    small |= {"spark.driver.extraJavaOptions": brief, "spark.executor.extraJavaOptions": brief}
 
     def submitted(job: str, *arguments: object, master: str = cluster.url, more: tuple = ()):
         options = [part for key, value in small.items() for part in ("--conf", f"{key}={value}")]
         command = [SPARK_HOME / "bin/spark-submit", "--master", master, "--py-files", package]
-        command += ["--properties-file", ROOT / "conf/spark/standalone.conf", *options, *more]
+        command += ["--properties-file", ROOT / "conf/spark/cluster.conf", *options, *more]
         environment = {"PYSPARK_PYTHON": str(bare_python), "PYSPARK_DRIVER_PYTHON": str(bare_python)}
         environment |= {"SPARK_HOME": str(SPARK_HOME), "SPARK_LOCAL_IP": "127.0.0.1"}
         job_file = ROOT / f"jobs/{job}.py"
@@ -133,7 +140,7 @@ def submit(cluster, package, bare_python, tmp_path_factory):
 @pytest.fixture(scope="module")
 def home(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("people")
-    write_people(folder, privacy="{k_anonymity: 5, skyline: {default: [{l: 1, k: 2, m: 0, c: 0.75}]}}")
+    write_people(folder)
     return folder
 
 
@@ -141,7 +148,7 @@ def home(tmp_path_factory) -> Path:
 def release(submit, home) -> Path:
     """A release made on the cluster."""
     out = home / "on-cluster"
-    done = submit("anonymize", home / "spec.yaml", *sets(output__path=out), "--quiet")
+    done = submit("anonymize", home / "spec.yaml", *sets(output__path=out, privacy=PRIVACY), "--quiet")
     assert done.returncode == 0, done.stderr[-3000:]
     return out
 
@@ -151,7 +158,7 @@ def test_the_release_is_the_local_one(release, submit, home, cluster):
     ran = sorted(path.parent.name for path in cluster.work.glob("app-*/*/stderr"))
     assert {"0", "1"} <= set(ran), "both workers ran executors"
     local = home / "local"
-    options = sets(output__path=local)
+    options = sets(output__path=local, privacy=PRIVACY)
     done = submit("anonymize", home / "spec.yaml", *options, "--quiet", master="local[2]")
     assert done.returncode == 0, done.stderr[-3000:]
     assert same_content(local, release)
@@ -212,7 +219,7 @@ def test_executors_run_from_the_packed_environment(submit, home, release, tmp_pa
     archive = ["--archives", f"{tmp_path / 'environment.tar.gz'}#environment"]
     archive += ["--conf", "spark.pyspark.python=./environment/bin/python"]
     out = home / "packed"
-    options = sets(output__path=out)
+    options = sets(output__path=out, privacy=PRIVACY)
     done = submit("anonymize", home / "spec.yaml", *options, "--quiet", more=tuple(archive))
     assert done.returncode == 0, done.stderr[-3000:]
     assert same_content(out, release)

@@ -1,0 +1,260 @@
+"""What `attack` is told: the release, who is named, what the adversary knows, what is mined."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from ppdp_spark.spec.base import (
+    LARGEST_COUNT,
+    Listed,
+    Number,
+    Share,
+    SomeNames,
+    SpecModel,
+    Text,
+    fields_of,
+    problem,
+)
+from ppdp_spark.spec.columns import Input, with_shorthand
+from ppdp_spark.spec.wording import Location, excerpt, wrong_kind
+
+MOST_STATEMENTS = 100_000
+_SCALAR = "must be one value: text, a number or true/false"
+_CONDITION = "must be a value, a list of values, or a range `{from: 30, to: 40}`"
+
+
+def _scalar(value: Any, wanted: str = _SCALAR) -> Any:
+    if not isinstance(value, str | bool | int | float) or value == "":
+        raise problem(wrong_kind(value, wanted))
+    if isinstance(value, float) and not isfinite(value):
+        raise problem("must be a finite number")
+    return value
+
+
+def _condition(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _range(value)
+    if isinstance(value, list | tuple):
+        if not value:
+            raise problem("must have at least one entry")
+        return [_scalar(each, _CONDITION) for each in value]
+    return _scalar(value, _CONDITION)
+
+
+def _range(value: Mapping[str, Any]) -> dict[str, float]:
+    if not value or set(value) - {"from", "to"}:
+        raise problem(f"(mapping) {_CONDITION}")
+    for end in value.values():
+        number = isinstance(end, int | float) and not isinstance(end, bool) and isfinite(end)
+        if not number:
+            raise problem(f"({'from' if end is value.get('from') else 'to'}) must be a finite number")
+    if len(value) == 2 and value["from"] > value["to"]:
+        raise problem("has `from` above `to`: turn them round")
+    return dict(value)
+
+
+_SCALAR_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
+_ENDS = {"from": {"type": "number"}, "to": {"type": "number"}}
+_CONDITION_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        _SCALAR_SCHEMA,
+        {"type": "array", "items": _SCALAR_SCHEMA, "minItems": 1},
+        {"type": "object", "properties": _ENDS, "additionalProperties": False, "minProperties": 1},
+    ]
+}
+Scalar = Annotated[Any, BeforeValidator(_scalar), WithJsonSchema(_SCALAR_SCHEMA)]
+Condition = Annotated[Any, BeforeValidator(_condition), WithJsonSchema(_CONDITION_SCHEMA)]
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), Number]
+Quantity = Annotated[float, Field(ge=0, le=LARGEST_COUNT, allow_inf_nan=False), Number]
+Size = Annotated[int, Field(strict=True, ge=0, le=MOST_STATEMENTS)]
+
+
+class Original(Input):
+    """The table the release was made from; a path alone will do."""
+
+    @classmethod
+    def written_out(cls, data: Any) -> Any:
+        return super().written_out({"path": data} if isinstance(data, str) else data)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        with_shorthand(schema, handler, {"type": "string", "minLength": 1})
+        return schema
+
+
+class NamedPerson(SpecModel):
+    """Somebody the adversary can name: quasi-identifiers that single out one combination."""
+
+    name: Text = Field(examples=["alice"])
+    where: Annotated[dict[Text, Scalar], Field(min_length=1)] = Field(examples=["{sex: f, age: 34}"])
+    group: Scalar | None = Field(default=None, description="The person's group, if the adversary knows it.")
+
+
+class Subject(SpecModel):
+    """P(value | given): a share of the people with these quasi-identifiers."""
+
+    given: dict[Text, Condition] = Field(
+        default_factory=dict, description="Values, lists or ranges of quasi-identifiers; none for everybody."
+    )
+    value: Scalar | None = Field(default=None, description="A sensitive value.")
+    values: Annotated[tuple[Scalar, ...], Field(min_length=1), Listed] | None = Field(
+        default=None, description="Several sensitive values, any of which counts."
+    )
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        yield from _one_value(data)
+
+
+class Knowledge(SpecModel):
+    """One statement: on a share of people, on named people, or that one share is not below another.
+
+    With `people`, `exactly`, `at_least` and `at_most` count people; elsewhere they are probabilities.
+    """
+
+    given: dict[Text, Condition] = Field(default_factory=dict)
+    people: SomeNames | None = None
+    value: Scalar | None = None
+    values: Annotated[tuple[Scalar, ...], Field(min_length=1), Listed] | None = None
+    probability: Probability | None = None
+    within: Probability | None = Field(default=None, description="ε of probability ± ε.")
+    exactly: Quantity | None = Field(default=None, description="So many of the people.")
+    at_least: Quantity | None = None
+    at_most: Quantity | None = None
+    more: Subject | None = Field(default=None, description="P(more) is at least P(than).")
+    than: Subject | None = None
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        given = {key for key, value in data.items() if value not in (None, {}, ())}
+        if given & {"more", "than"}:
+            yield from _comparison_problems(given)
+            return
+        yield from _one_value(data)
+        bounds = given & {"probability", "exactly", "at_least", "at_most"}
+        two_sided = bounds == {"at_least", "at_most"}
+        if not bounds or (len(bounds) > 1 and not two_sided):
+            yield (), "needs one of `probability`, `exactly`, or `at_least` and `at_most`"
+        if "within" in given and "probability" not in given:
+            yield ("within",), "needs `probability`"
+        if "people" in given and "given" in given:
+            yield (), "has both `people` and `given`: keep one"
+        if "people" not in given:
+            yield from _share_problems(data, given)
+        else:
+            yield from _count_problems(data)
+
+
+def _one_value(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    if (data.get("value") is None) == (data.get("values") is None):
+        yield (), "needs `value: ...` or `values: [...]`, one of them"
+
+
+def _comparison_problems(given: set[str]) -> Iterator[tuple[Location, str]]:
+    if not {"more", "than"} <= given:
+        yield (), "needs both `more` and `than`"
+    for key in sorted(given & (set(Knowledge.model_fields) - {"more", "than"})):
+        yield (key,), "does not go with `more` and `than`: remove it"
+
+
+def _share_problems(data: Mapping[str, Any], given: set[str]) -> Iterator[tuple[Location, str]]:
+    if "exactly" in given:
+        yield ("exactly",), "counts people: name them in `people`, or use `probability`"
+    for key in ("at_least", "at_most"):
+        bound = data.get(key)
+        if isinstance(bound, int | float) and bound > 1:
+            yield (key,), f"({bound:g}) must be a probability, unless `people` are named"
+
+
+def _count_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    people = data["people"]
+    if not isinstance(people, list | tuple):
+        return
+    for key in ("exactly", "at_least", "at_most"):
+        bound = data.get(key)
+        if isinstance(bound, int | float) and bound > len(people):
+            yield (key,), f"({bound:g}) is more than the {len(people)} people named"
+
+
+class Mine(SpecModel):
+    """The strongest rules of the original that the adversary is given, more and more of them."""
+
+    positive: Annotated[tuple[Size, ...], Listed] = Field(
+        default=(), description="Numbers of rules “these people have the value”, one a step of the curve."
+    )
+    negative: Annotated[tuple[Size, ...], Listed] = Field(
+        default=(), description="Numbers of rules “these people do not have the value”, step by step."
+    )
+    attributes: Annotated[
+        tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...], Field(min_length=1), Listed
+    ] = Field(default=(1, 2), description="How many quasi-identifiers a rule speaks of.")
+    support: Annotated[int, Field(strict=True, ge=1, le=LARGEST_COUNT)] = Field(
+        default=3, description="People a rule must rest on."
+    )
+    within: Probability = Field(default=0.0, description="ε: rules are known up to p ± ε.")
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        sides = [data.get(side) or () for side in ("positive", "negative")]
+        if not all(isinstance(side, list | tuple) for side in sides):
+            return
+        if not any(sides):
+            yield (), "mines nothing: add `positive: [0, 50, 100]` or `negative: [0, 50, 100]`"
+        elif all(sides) and len(sides[0]) != len(sides[1]):
+            yield (), "has lists of different lengths: `positive` and `negative` make the steps together"
+
+    @property
+    def steps(self) -> tuple[tuple[int, int], ...]:
+        """(K₊, K₋) of every step."""
+        number = max(len(self.positive), len(self.negative))
+        sides = (side or (0,) * number for side in (self.positive, self.negative))
+        return tuple(zip(*sides, strict=True))
+
+
+class Attack(SpecModel):
+    """What `attack` tries: the conclusions of an adversary who knows the release and more.
+
+    Without `release` the attacked table is the spec's input, with its groups in `columns.group`.
+    """
+
+    release: Text | None = Field(default=None, description="Output folder of a release of ours.")
+    original: Original | None = Field(
+        default=None,
+        description="The table it was made from, for mining and to measure the distance.",
+    )
+    people: Annotated[tuple[NamedPerson, ...], Listed] = ()
+    knowledge: Annotated[tuple[Knowledge, ...], Field(max_length=MOST_STATEMENTS), Listed] = ()
+    mine: Mine | None = None
+    threshold: Share | None = Field(
+        default=None, description="Largest posterior probability allowed; beyond it the verdict is fail."
+    )
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        if data.get("mine") is not None and data.get("original") is None:
+            yield ("original",), "is missing: `mine` finds its rules in the original table"
+        people, knowledge = data.get("people") or (), data.get("knowledge") or ()
+        if not isinstance(people, list | tuple) or not isinstance(knowledge, list | tuple):
+            return
+        names = Counter(name for p in people if isinstance(name := fields_of(p).get("name"), str))
+        for name, times in names.items():
+            if times > 1:
+                yield ("people",), f"names `{excerpt(name)}` {times} times"
+        for i, statement in enumerate(knowledge):
+            mentioned = fields_of(statement).get("people")
+            for name in mentioned if isinstance(mentioned, list | tuple) else ():
+                if isinstance(name, str) and name not in names:
+                    yield (
+                        ("knowledge", i, "people"),
+                        f"names `{excerpt(name)}`, who is not in `people`",
+                    )
