@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class Rule:
 
     where
         attributes  positions of the attributes of Q_v, ascending
-        codes       their values
+        codes       their values: codes, numbers or texts, None for null
         value       code of s
         positive    whether it says that people have s
         holding     people with Q_v for whom it is true: its support
@@ -52,7 +53,7 @@ class Rule:
     """
 
     attributes: tuple[int, ...]
-    codes: tuple[int, ...]
+    codes: tuple[Any, ...]
     value: int
     positive: bool
     holding: int
@@ -68,10 +69,15 @@ class Rule:
         return (self.holding if self.positive else self.people - self.holding) / self.people
 
     @property
-    def rank(self) -> tuple[float, int, int, tuple[int, ...], tuple[int, ...], int]:
-        """Stronger rules first, then those with more support; equals by attributes and codes."""
-        size = len(self.attributes)
-        return -self.confidence, -self.holding, size, self.attributes, self.codes, self.value
+    def rank(self) -> tuple[Any, ...]:
+        """Stronger rules first, then those with more support; equals by attributes and codes, null first."""
+        size, codes = len(self.attributes), tuple((code is not None, code) for code in self.codes)
+        return -self.confidence, -self.holding, size, self.attributes, codes, self.value
+
+
+def strongest(rules: Iterable[Rule], number: int) -> list[Rule]:
+    """The first of some rules, in the order of their ranks."""
+    return nsmallest(number, rules, key=lambda rule: rule.rank)
 
 
 def attribute_sets(attributes: int, sizes: Iterable[int]) -> list[tuple[int, ...]]:
@@ -88,7 +94,7 @@ def strongest_rules(
     for rollup in rollups:
         for side, number in wanted.items():
             found = [*best[side], *_candidates(rollup, values, number, side, support)] if number else []
-            best[side] = nsmallest(number, found, key=lambda rule: rule.rank)
+            best[side] = strongest(found, number)
     return best[True], best[False]
 
 

@@ -17,15 +17,18 @@ from ppdp_spark.core.maxent import (
     ContradictionError,
     Part,
     Person,
+    Portion,
     Vocabulary,
     bucket_part,
     buckets_from_rows,
     closed_form,
     compiled,
+    header_of,
     maximum_entropy,
     minimal_conflict,
     posterior_of_people,
     probability,
+    spread_maximum_entropy,
     system,
     term,
     with_people,
@@ -231,3 +234,67 @@ def test_the_bounded_step_meets_its_optimality_conditions(seed, size, singular):
     if not singular or np.abs(d).max() < 1e6:
         assert (slope >= -scale)[np.isfinite(lower)].all()
         assert (np.abs(slope) <= scale)[d > lower + 1e-9].all()
+
+
+class Held:
+    """Portions in a list."""
+
+    def __init__(self, portions):
+        self.portions = portions
+
+    def run(self, task):
+        return [task(portion) for portion in self.portions]
+
+    def changed(self, task):
+        return Held(self.run(task))
+
+
+def in_portions(rng, buckets, knowledge):
+    """The same problem cut at random, and the buckets of each portion."""
+    owner = rng.integers(0, 3, len(buckets))
+    chosen = [np.flatnonzero(owner == i) for i in range(3)]
+    start = buckets.variable_start
+    portions = []
+    for some in chosen:
+        variables = np.concatenate([np.arange(start[b], start[b + 1]) for b in some] + [[]]).astype(int)
+        portions.append(
+            Portion.of(buckets.take(some), replace(knowledge, matrix=knowledge.matrix[:, variables]))
+        )
+    return Held(portions), chosen
+
+
+@given(SEEDS, st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_buckets_in_many_places_give_the_same(seed, mixed):
+    rng, buckets, _, knowledge = instance(seed, mixed=mixed)
+    held, chosen = in_portions(rng, buckets, knowledge)
+    whole = maximum_entropy(buckets, knowledge)
+    spread = spread_maximum_entropy(held, header_of(knowledge))
+    masses = spread.portions.run(lambda portion: portion.masses(spread.mu))
+    start = buckets.variable_start
+    for some, found in zip(chosen, masses, strict=True):
+        expected = np.concatenate([whole.x[start[b] : start[b + 1]] for b in some] + [[]])
+        assert found == pytest.approx(expected, abs=1e-6 if not mixed else 1e-8)
+    assert (spread.zeros, spread.kept) == (whole.zeros, whole.kept)
+    assert spread.residual < 1e-7 and spread.count_residual < 1e-8
+
+
+@given(SEEDS)
+@settings(max_examples=30, deadline=None)
+def test_a_contradiction_across_places_is_named_and_minimal(seed):
+    rng, buckets, _, knowledge = instance(seed, mixed=True)
+    knowledge = system(
+        knowledge.matrix,
+        [">=" if i else "=" for i in knowledge.inequality],
+        knowledge.rhs + rng.normal(0.0, 0.6, len(knowledge)),
+    )
+    held, _ = in_portions(rng, buckets, knowledge)
+    if conic(buckets, knowledge) is not None:
+        spread_maximum_entropy(held, header_of(knowledge))
+        return
+    with pytest.raises(ContradictionError) as told:
+        spread_maximum_entropy(held, header_of(knowledge))
+    conflict = np.array(told.value.statements)
+    assert conic(buckets, knowledge.rows(conflict)) is None
+    for left_out in conflict:
+        assert conic(buckets, knowledge.rows(conflict[conflict != left_out])) is not None

@@ -14,6 +14,8 @@ where
     dependence  statements that others imply
     quadratic   the Newton step under sign constraints
     solver      all of it on one machine
+    portions    a portion of the buckets and the tasks of an executor
+    spread      the driver's side of buckets that lie in many places
     conflict    a minimal set of statements that contradict each other
     invariants  how far a distribution is from counts and statements
     scores      posteriors, worst linkages, distance from the truth
@@ -34,6 +36,7 @@ from ppdp_spark.core.maxent.knowledge import (
 from ppdp_spark.core.maxent.newton import Targets, Totals, minimise
 from ppdp_spark.core.maxent.passes import Part, PartValue, bucket_part
 from ppdp_spark.core.maxent.people import Named, Person, with_people
+from ppdp_spark.core.maxent.portions import Portion
 from ppdp_spark.core.maxent.scores import (
     Posterior,
     Score,
@@ -44,6 +47,7 @@ from ppdp_spark.core.maxent.scores import (
     true_posterior,
 )
 from ppdp_spark.core.maxent.solver import Effort, Solution, maximum_entropy, targets_of
+from ppdp_spark.core.maxent.spread import Spread, header_of, spread_maximum_entropy
 from ppdp_spark.core.maxent.system import System, system
 
 __all__ = [
@@ -55,9 +59,11 @@ __all__ = [
     "Part",
     "PartValue",
     "Person",
+    "Portion",
     "Posterior",
     "Score",
     "Solution",
+    "Spread",
     "Statement",
     "System",
     "Targets",
@@ -71,6 +77,7 @@ __all__ = [
     "comparison",
     "compiled",
     "estimation_accuracy",
+    "header_of",
     "maximum_entropy",
     "minimal_conflict",
     "minimise",
@@ -81,6 +88,7 @@ __all__ = [
     "probability",
     "rows_of",
     "score",
+    "spread_maximum_entropy",
     "system",
     "targets_of",
     "term",

@@ -52,10 +52,19 @@ def populations(statements: Sequence[Statement], named: Named, vocabulary: Vocab
 
 
 def rows_of(
-    statements: Sequence[Statement], named: Named, vocabulary: Vocabulary, counts: FloatArray
+    statements: Sequence[Statement],
+    named: Named,
+    vocabulary: Vocabulary,
+    counts: FloatArray,
+    *,
+    facts: int | None = None,
 ) -> System:
-    """The rows of these buckets, given the populations of the whole release."""
+    """The rows of these buckets, given the populations of the whole release.
+
+    `facts` are those of the whole release, if its roaming people are elsewhere: empty rows here.
+    """
     matrices, relations, bounds, owner, at = [], [], [], [], 0
+    largest: list[float] = []
     for number, statement in enumerate(statements):
         entries = counts[at : at + len(statement.terms)]
         at += len(statement.terms)
@@ -65,11 +74,14 @@ def rows_of(
             relations.append(relation)
             bounds.append(bound)
             owner.append(number)
-    for fact in _facts(named):
+            largest.append(_largest(statement, entries))
+    empty_fact = sparse.csr_matrix((1, named.buckets.variables))
+    for fact in _facts(named) if facts is None else [empty_fact] * facts:
         matrices.append(fact)
         relations.append("=")
         bounds.append(1.0)
         owner.append(FACT)
+        largest.append(1.0)
     empty = sparse.csr_matrix((0, named.buckets.variables))
     return system(
         sparse.vstack(matrices, format="csr") if matrices else empty,
@@ -77,7 +89,16 @@ def rows_of(
         bounds,
         owner=owner,
         names=[str(s) for s in statements],
+        largest=np.array(largest),
     )
+
+
+def _largest(statement: Statement, counts: FloatArray) -> float:
+    """The largest coefficient of a statement, wherever its variables are."""
+    weights = [
+        abs(c) if statement.counted else abs(c) / n for (c, _), n in zip(statement.terms, counts, strict=True)
+    ]
+    return max(weights)
 
 
 def people_of_cells(buckets: Buckets) -> FloatArray:

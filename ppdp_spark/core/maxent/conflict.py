@@ -44,7 +44,7 @@ def minimal_conflict(
     `suspicion`, one number a row, only saves time: the most suspect statements are tried first, in sets
     of doubling size, because a few statements make a small linear program.
     """
-    for statements in _doubling(system, suspicion):
+    for statements in doubling(system, suspicion):
         needed = _conflicting(buckets, system, statements)
         if needed is None:
             continue
@@ -56,7 +56,7 @@ def minimal_conflict(
     return ()
 
 
-def _doubling(system: System, suspicion: FloatArray | None) -> list[IntArray]:
+def doubling(system: System, suspicion: FloatArray | None) -> list[IntArray]:
     """The 1, 2, 4, … most suspect statements, then all."""
     every = np.unique(system.owner[system.owner != FACT])
     if suspicion is None or not len(every):

@@ -36,8 +36,13 @@ def count_miss(buckets: Buckets, x: FloatArray) -> float:
 
 def statement_miss(system: System, x: FloatArray) -> float:
     """The largest violation of a row, relative to max(1, its size in records)."""
-    slack = system.matrix @ x - system.rhs
-    size = np.maximum(np.abs(system.rhs), abs(system.matrix) @ x)
+    return relative_miss(system, system.matrix @ x, abs(system.matrix) @ x)
+
+
+def relative_miss(system: System, moments: FloatArray, sizes: FloatArray) -> float:
+    """The same from K x and |K| x."""
+    slack = moments - system.rhs
+    size = np.maximum(np.abs(system.rhs), sizes)
     return _largest(np.where(system.inequality, np.minimum(slack, 0.0), slack), size)
 
 

@@ -46,12 +46,10 @@ def propagated(buckets: Buckets, system: System) -> Bounds:
     lower, upper = count_bounds(buckets)
     matrix, columns = system.matrix, sparse.csr_matrix(system.matrix.T)
     for _ in range(TURNS):
-        low, high = activity(matrix, lower, upper)
-        scale = MISS * np.maximum(1.0, np.abs(system.rhs))
-        if ((high < system.rhs - scale) | (~system.inequality & (low > system.rhs + scale))).any():
+        room = slack(system.rhs, system.inequality, *activity(matrix, lower, upper))
+        if room is None:
             return Bounds(lower, upper, impossible=True)
-        above = np.where(system.inequality, np.inf, _cleaned(system.rhs - low, system.rhs))
-        changed = tighten_by_statements(columns, above, _cleaned(high - system.rhs, system.rhs), lower, upper)
+        changed = tighten_by_statements(columns, *room, lower, upper)
         status = tighten_by_counts(buckets, lower, upper)
         if status < 0:
             return Bounds(lower, upper, impossible=True)
@@ -60,16 +58,38 @@ def propagated(buckets: Buckets, system: System) -> Bounds:
     return Bounds(lower, upper, impossible=False)
 
 
+def slack(
+    rhs: FloatArray, inequality: NDArray[np.bool_], low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """How far each statement may rise above its least value and fall below its largest; None if one is
+    violated whatever happens."""
+    scale = MISS * np.maximum(1.0, np.abs(rhs))
+    if ((high < rhs - scale) | (~inequality & (low > rhs + scale))).any():
+        return None
+    return np.where(inequality, np.inf, _cleaned(rhs - low, rhs)), _cleaned(high - rhs, rhs)
+
+
 def undecided(buckets: Buckets, system: System, open: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Rows that the counts and the zeros do not decide by themselves.
+    """Rows that the counts and the zeros do not decide by themselves."""
+    return left_open(system.rhs, system.inequality, *reach(buckets, system, open))
+
+
+def reach(buckets: Buckets, system: System, open: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest K x that counts and zeros allow.
 
     The bounds at the fixed point must not be used here: a statement is part of what made them.
     """
     lower, upper = np.zeros(buckets.variables), np.where(open, np.inf, 0.0)
     tighten_by_counts(buckets, lower, upper)
-    low, high = activity(system.matrix, lower, upper)
-    surely = system.inequality & (low >= system.rhs)
-    return ~surely & (high - low > ROUNDING * np.maximum(1.0, np.abs(system.rhs)))
+    return activity(system.matrix, lower, upper)
+
+
+def left_open(
+    rhs: FloatArray, inequality: NDArray[np.bool_], low: FloatArray, high: FloatArray
+) -> NDArray[np.bool_]:
+    """Rows whose value is not settled by their reach."""
+    surely = inequality & (low >= rhs)
+    return ~surely & (high - low > ROUNDING * np.maximum(1.0, np.abs(rhs)))
 
 
 def count_bounds(buckets: Buckets) -> tuple[FloatArray, FloatArray]:

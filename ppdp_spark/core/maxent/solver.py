@@ -22,7 +22,7 @@ from ppdp_spark.core.maxent.newton import Iterate, Targets, Totals, minimise
 from ppdp_spark.core.maxent.passes import Part, PartValue, bucket_part
 from ppdp_spark.core.maxent.presolve import propagated, undecided
 from ppdp_spark.core.maxent.quadratic import bounded_minimum
-from ppdp_spark.core.maxent.system import System
+from ppdp_spark.core.maxent.system import FACT, System
 from ppdp_spark.errors import NotConvergedError
 
 COUNT_TOLERANCE = 1e-8
@@ -43,6 +43,7 @@ class Solution:
         components        problems solved apart
         closed_buckets    buckets that took the closed form
         zeros             variables the presolve forced to zero
+        kept              statements that counts and zeros do not decide
         converged         always true: anything else is an error
     """
 
@@ -55,6 +56,7 @@ class Solution:
     components: int
     closed_buckets: int
     zeros: int
+    kept: int
     converged: bool = True
 
     def entropy(self) -> float:
@@ -103,6 +105,7 @@ def maximum_entropy(buckets: Buckets, system: System, effort: Effort = DEFAULT_E
             components=len(apart),
             closed_buckets=len(buckets) - len(touched),
             zeros=int((~bounds.open).sum()),
+            kept=len(np.unique(said.owner[said.owner != FACT])),
         ),
         effort,
     )
@@ -133,20 +136,40 @@ def _solved(
     return (end, end.gap(targets)), masses
 
 
-def targets_of(buckets: Buckets, system: System) -> Targets:
-    """What Newton must know of the statements and of the buckets they touch."""
-    size = abs(system.matrix) @ closed_form(buckets)
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """Sizes that add up over disjoint buckets: of the statements, of −D at most, and the records."""
+
+    sizes: FloatArray
+    highest: float
+    records: float
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(self.sizes + other.sizes, self.highest + other.highest, self.records + other.records)
+
+    def targets(self, system: System) -> Targets:
+        """What Newton must know of these statements."""
+        return Targets(
+            rhs=system.rhs,
+            inequality=system.inequality,
+            scale=np.maximum(1.0, np.maximum(self.sizes, np.abs(system.rhs))),
+            ceiling=self.highest + 1e-6 * (1.0 + self.records),
+            gap_scale=max(1.0, self.records),
+        )
+
+
+def extent_of(buckets: Buckets, system: System) -> Extent:
+    """How large the statements are in some buckets, and the buckets themselves."""
     rows = buckets.row_start[buckets.cell_bucket] + buckets.cell_row
     least = np.full(len(buckets.row_count), np.inf)
     np.minimum.at(least, rows, buckets.cell_weight)
     highest = float(buckets.row_count @ np.log(buckets.row_count / least)) - buckets.records
-    return Targets(
-        rhs=system.rhs,
-        inequality=system.inequality,
-        scale=np.maximum(1.0, np.maximum(size, np.abs(system.rhs))),
-        ceiling=highest + 1e-6 * (1.0 + buckets.records),
-        gap_scale=max(1.0, buckets.records),
-    )
+    return Extent(abs(system.matrix) @ closed_form(buckets), highest, buckets.records)
+
+
+def targets_of(buckets: Buckets, system: System) -> Targets:
+    """What Newton must know of the statements and of the buckets they touch."""
+    return extent_of(buckets, system).targets(system)
 
 
 def _parts(buckets: Buckets, system: System, free: Any, pieces: int) -> list[Part]:

@@ -49,12 +49,18 @@ def system(
     *,
     owner: Sequence[int] | IntArray | None = None,
     names: Sequence[str] | None = None,
+    largest: FloatArray | None = None,
 ) -> System:
-    """Rows with relations =, <= and >=, brought to = and ≥ and to a largest coefficient of 1."""
+    """Rows with relations =, <= and >=, brought to = and ≥ and to a largest coefficient of 1.
+
+    `largest` gives the coefficients to divide by: rows of the same statements in different places must
+    be divided alike.
+    """
     rows = sparse.csr_matrix(matrix, dtype=np.float64)
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    largest = np.asarray(abs(rows).max(axis=1).todense()).ravel() if rows.nnz else np.zeros(rows.shape[0])
+    if largest is None:
+        largest = np.asarray(abs(rows).max(axis=1).todense()).ravel() if rows.nnz else np.zeros(rows.shape[0])
     factor = 1.0 / np.where(largest > 0, largest, 1.0)
     factor = np.where([r == "<=" for r in relations], -factor, factor)
     count = rows.shape[0]
