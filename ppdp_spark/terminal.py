@@ -24,6 +24,7 @@ from ppdp_spark.report.wording import printable
 if TYPE_CHECKING:
     from ppdp_spark.results import Comparison, Run, Sweep
 
+_SIGNS = {"pass": "✓", "fail": "✗"}
 _SHOWN = 20
 
 
@@ -52,7 +53,7 @@ def _headline(run: Run) -> Panel:
 def _promises(run: Run) -> list[Text]:
     """What is guaranteed, in plain sentences."""
     told = guarantees(run.summary, run.verdict.to_dict())
-    lines = [Text(f"{'✓' if g.status != 'fail' else '✗'} {g.claim}") for g in told[:_SHOWN]]
+    lines = [Text(f"{_SIGNS.get(g.status, '•')} {g.claim}") for g in told[:_SHOWN]]
     return [*lines, Text("")] if lines else []
 
 

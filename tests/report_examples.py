@@ -39,6 +39,12 @@ def skyline_row(
     return row("skyline", level, found, c, "<", **{"witness": witness, **rest})
 
 
+def robust_row(attributes: str, found: float, **rest: Any) -> dict[str, Any]:
+    witness = {"exact_groups": 256, "bounded_groups": 3867, "group": 1618, "exact": True, "value": HOSTILE}
+    level = f"r = 3, joint model, attributes [{attributes}]"
+    return row("robustness", level, found, 0.3333333333333333, "<=", **{"witness": witness, **rest})
+
+
 def passing_verdict() -> dict[str, Any]:
     measured = {"threshold": None, "relation": "<=", "status": "measured"}
     return {
@@ -54,7 +60,7 @@ def passing_verdict() -> dict[str, Any]:
             row("t_closeness", "t = 0.35, equal distance", 0.34999999, 0.35, "<="),
             row("enhanced_beta_likeness", "β = 1.5", 1.4142135, 1.5, "<="),
             row("delta_disclosure", "δ = 1.2", 1.0986122, 1.2, "<"),
-            row("robustness", "r = 3, joint", 0.3183098, 0.3333333333333333, "<="),
+            robust_row("sex", 0.3183098),
             *(
                 skyline_row(value, (3, 20, 2), 0.4123 + i / 64, 0.5)
                 for i, value in enumerate(["Flu", "Cancer", HOSTILE])
@@ -208,3 +214,92 @@ def failing_summary() -> dict[str, Any]:
     summary = passing_summary()
     del summary["release"], summary["knowledge"]
     return summary
+
+
+STATED = [f"P({HOSTILE} | sex in {{f}}) = 0.2 ± 0.05", "N(Flu | alice, bob) >= 1"]
+
+
+def attack_step(rules: tuple[int, int], posteriors: tuple[float, float], **rest: Any) -> dict[str, Any]:
+    """A step of an attack: largest and mean posterior at so many positive and negative rules."""
+    positive, negative = rules
+    solver = {
+        "form": "local" if sum(rules) else "closed",
+        "iterations": sum(rules) // 16,
+        "residual": 3.0625e-9,
+        "gap": 1.1875e-10,
+        "converged": True,
+        "seconds": 0.75 + sum(rules) / 256,
+    }
+    return {
+        "positive": positive,
+        "negative": negative,
+        "within": 0.0,
+        "statements": 2 + sum(rules),
+        "kept_statements": 2 + sum(rules) * 3 // 4,
+        "max_posterior": posteriors[0],
+        "mean_posterior": posteriors[1],
+        "certain_people": sum(rules) // 8,
+        "accuracy": 0.71875 - sum(rules) / 2048,
+        "solver": solver,
+        **rest,
+    }
+
+
+def attack() -> dict[str, Any]:
+    """What `attack` adds to a summary."""
+    shares = [(0, 0.4140625), (25, 0.5234375), (100, 0.6171875), (250, 0.703125), (500, 0.796875)]
+    return {
+        "source": {
+            "kind": "bucketized",
+            "buckets": 2842,
+            "people": 14_210,
+            "tuples": 4067,
+            "values": 16,
+            "variables": 60_869,
+            "touched_buckets": 2391,
+        },
+        "knowledge": {
+            "stated": STATED,
+            "mined": {"positive": 500, "negative": 501, "attributes": [1, 2], "support": 3},
+        },
+        "steps": [
+            attack_step((k, k + bool(k)), (highest, 0.34375 + k / 4096), within=0.0) for k, highest in shares
+        ],
+        "histogram": [
+            {"from": i / 10, "to": (i + 1) / 10, "people": people}
+            for i, people in enumerate([0, 0, 1213, 7919, 3301, 907, 613, 257])
+        ],
+        "worst": [
+            {
+                "group": 1187 + i,
+                "value": value,
+                "posterior": 0.796875 - i / 64,
+                "people": 3 + i,
+                "prior": prior,
+            }
+            for i, (value, prior) in enumerate([("HIV", 0.203125), (HOSTILE, 0.390625), ("Flu", 0.1875)])
+        ],
+        "threshold": 0.84375,
+    }
+
+
+def attack_summary() -> dict[str, Any]:
+    summary = passing_summary()
+    kept = ("dataset", "version", "created", "run_id", "spec", "input", "sensitive", "stages", "versions")
+    return {"command": "attack", **{key: summary[key] for key in kept}, "attack": attack()}
+
+
+def attack_verdict() -> dict[str, Any]:
+    found = row(
+        "max_posterior", "all knowledge", 0.796875, 0.84375, "<=", groups=2842, witness={"group": 1187}
+    )
+    return {"status": "pass", "publishable": True, "reason": None, "criteria": [found]}
+
+
+def failing_attack() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Summary and verdict of an attack that infers more than is allowed."""
+    summary, verdict = attack_summary(), attack_verdict()
+    summary["attack"]["threshold"] = verdict["criteria"][0]["threshold"] = 0.5
+    verdict["criteria"][0] |= {"violations": 913, "status": "fail"}
+    reason = "somebody may be more sure than is allowed"
+    return summary, {**verdict, "status": "fail", "publishable": False, "reason": reason}

@@ -48,12 +48,29 @@ class Axis:
     marks: tuple[tuple[float, str], ...]
 
 
-def chart(series: Sequence[Series], x: Axis, y: Axis, described: str) -> str:
-    """Series over `x`; the table beside it has the same numbers."""
+def ticks(highest: float) -> list[float]:
+    """Round values from 0 to at least `highest`, a handful of them."""
+    if not 0 < highest < math.inf:
+        return [0.0, 1.0]
+    power = 10.0 ** math.floor(math.log10(highest))
+    step = next(each * power for each in (0.25, 0.5, 1.0, 2.0, 2.5) if highest <= 5 * each * power)
+    return [round(step * i, 12) for i in range(math.ceil(round(highest / step, 9)) + 1)]
+
+
+def chart(
+    series: Sequence[Series],
+    x: Axis,
+    y: Axis,
+    described: str,
+    *,
+    limit: tuple[float, str] | None = None,
+) -> str:
+    """Series over `x`, a limit across them; the table beside it has the same numbers."""
     across = _scale([value for value, _ in x.marks], _LEFT + 20, _RIGHT - 10, log=True)
     upward = _scale([0.0, *(value for value, _ in y.marks)], _BOTTOM, _TOP, log=False)
     drawn = [_axes(x, y, across, upward)]
     drawn += [_drawn(place, each, across, upward) for place, each in enumerate(series)]
+    drawn += [_across(upward(limit[0]), limit[1])] if limit else []
     legend = "".join(_entry(place, each) for place, each in enumerate(series)) if len(series) > 1 else ""
     told = text(described)
     return (
@@ -115,6 +132,14 @@ def _drawn(
         hint = f"<title>{text(point.label)}</title>"
         parts.append(f'<path class="cross" {at} d="M-5,-5L5,5M5,-5L-5,5">{hint}</path>')
     return f'<g class="s{look}">{"".join(parts)}</g>'
+
+
+def _across(y: float, told: str) -> str:
+    """A line for a limit, with its text above the right end."""
+    return (
+        f'<path class="limit" d="M{_LEFT},{y:.1f}H{_RIGHT}"/>'
+        f'<text class="limit" x="{_RIGHT}" y="{y - 6:.1f}" text-anchor="end">{text(told)}</text>'
+    )
 
 
 def _entry(place: int, series: Series) -> str:

@@ -28,7 +28,7 @@ class Guarantee:
 
     where
         title   name of the criterion with its parameters
-        status  `pass`, `fail`, or `note` where the verdict has no row for it
+        status  `pass` or `fail`; `measured` if nothing was demanded, `note` if the verdict has no row for it
         claim   the guarantee, or how it is broken, in one sentence
         margin  what was found against what is needed
         holds   the adversary it holds against
@@ -118,3 +118,16 @@ def margin(row: Row, noun: str, *, share: bool = False) -> str:
     if distance == 0:
         return f"{text}: exactly at the limit."
     return f"{text}: {'a margin of' if distance > 0 else 'it misses by'} {size}."
+
+
+def worded(row: Row, title: str, words: tuple[str, str], noun: str, **rest: Any) -> Guarantee:
+    """A guarantee from its words where it holds and where it does not."""
+    met = holds(row)
+    return Guarantee(
+        title=title,
+        status="pass" if met else "fail",
+        claim=words[0] if met else f"Not met: {words[1]}",
+        margin=margin(row, noun, share=rest.get("share", False)),
+        holds=rest["against"],
+        limits=rest["limits"],
+    )

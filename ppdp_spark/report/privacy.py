@@ -21,6 +21,9 @@ from ppdp_spark.report.markup import (
     words,
 )
 from ppdp_spark.report.numbers import apart, as_number, listing, mapping, percent, room
+from ppdp_spark.report.posteriors import posteriors
+from ppdp_spark.report.robust import CRITERIA as ROBUSTNESS
+from ppdp_spark.report.robust import robust_margins
 from ppdp_spark.report.sentences import demanded
 from ppdp_spark.report.surfaces import controls
 from ppdp_spark.report.witness import fact, fact_list, flat, witness_markup
@@ -49,12 +52,22 @@ def privacy(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
         [
             section("criteria", "Criteria", [_criteria(rows)], 3),
             section("breaches", "Breach probability by value", _breaches(rows), 3),
+            section("robustness", "Robustness by attribute set", [_robustness(rows)], 3),
             section("measured", "Measured, not demanded", [_measured(verdict)], 3),
             section("knowledge", "How much an adversary may know", [controls(summary)], 3),
+            section("attack", "What an adversary with background knowledge infers", _attack(summary), 3),
             section("sensitive", "Sensitive values", [_values(mapping(summary, "sensitive"))], 3),
             section("suppression", "Suppression", _suppression(mapping(summary, "suppression")), 3),
         ],
     )
+
+
+def _robustness(rows: Sequence[Row]) -> str:
+    return robust_margins([row for row in rows if row.get("criterion") in ROBUSTNESS])
+
+
+def _attack(summary: Mapping[str, Any]) -> list[str]:
+    return posteriors(mapping(summary, "attack"))
 
 
 def _criteria(rows: Sequence[Row]) -> str:

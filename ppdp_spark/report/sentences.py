@@ -16,14 +16,16 @@ from ppdp_spark.report.guarantee import (
     Setting,
     counted,
     holds,
-    margin,
     parameter,
     parameter_text,
+    worded,
 )
+from ppdp_spark.report.inferring import CRITERION, inferring
 from ppdp_spark.report.knowing import skyline
 from ppdp_spark.report.numbers import ceiling_percent, listing, mapping, number, percent
+from ppdp_spark.report.robust import robustness
 from ppdp_spark.report.suppressing import suppression
-from ppdp_spark.report.wording import joined, printable, sentence, things
+from ppdp_spark.report.wording import printable, sentence, things
 
 KNOWS_GROUP = (
     "Somebody who knows that the person is in the table and all of the person's quasi-identifiers, "
@@ -38,18 +40,6 @@ COMMON_LIMITS = (
 )
 
 
-def _guarantee(row: Row, title: str, words: tuple[str, str], noun: str, **rest: Any) -> Guarantee:
-    met = holds(row)
-    return Guarantee(
-        title=title,
-        status="pass" if met else "fail",
-        claim=words[0] if met else f"Not met: {words[1]}",
-        margin=margin(row, noun, share=rest.get("share", False)),
-        holds=rest["against"],
-        limits=rest["limits"],
-    )
-
-
 def k_anonymity(row: Row, setting: Setting) -> Guarantee:
     k = number(row.get("threshold"))
     claims = {
@@ -62,7 +52,7 @@ def k_anonymity(row: Row, setting: Setting) -> Guarantee:
     )
     if setting.form == "bucketized":
         limits += " Quasi-identifiers are published as they are: who is in the table is not hidden."
-    return _guarantee(
+    return worded(
         row,
         f"k-anonymity, k = {k}",
         (
@@ -77,7 +67,7 @@ def k_anonymity(row: Row, setting: Setting) -> Guarantee:
 
 def alpha_k_anonymity(row: Row, setting: Setting) -> Guarantee:
     share, k = percent(row.get("threshold")), parameter_text(row, "k")
-    return _guarantee(
+    return worded(
         row,
         f"(α, k)-anonymity, {printable(row.get('level', ''))}",
         (
@@ -95,7 +85,7 @@ def alpha_k_anonymity(row: Row, setting: Setting) -> Guarantee:
 
 def distinct_l_diversity(row: Row, setting: Setting) -> Guarantee:
     level = number(row.get("threshold"))
-    return _guarantee(
+    return worded(
         row,
         f"distinct ℓ-diversity, ℓ = {level}",
         (
@@ -113,7 +103,7 @@ def distinct_l_diversity(row: Row, setting: Setting) -> Guarantee:
 
 def entropy_l_diversity(row: Row, setting: Setting) -> Guarantee:
     level = number(row.get("threshold"))
-    return _guarantee(
+    return worded(
         row,
         f"entropy ℓ-diversity, ℓ = {level}",
         (
@@ -140,7 +130,7 @@ def recursive_l_diversity(row: Row, setting: Setting) -> Guarantee:
     ruled_out, sure = int(level) - 2, ceiling_percent(c / (c + 1))
     knows = f"can rule out {things(ruled_out, 'value', 'values')} of {setting.sensitive} for a person"
     who = f"who {knows} and knows no more" if ruled_out else "who knows no more than the group"
-    return _guarantee(
+    return worded(
         row,
         title,
         (
@@ -157,7 +147,7 @@ def t_closeness(row: Row, setting: Setting) -> Guarantee:
     t, ordered = number(row.get("threshold")), "ordered" in str(row.get("level", ""))
     distance = "earth mover's distance over ordered values" if ordered else "equal distance"
     meaning = "" if ordered else ": no value's share differs by more than that"
-    return _guarantee(
+    return worded(
         row,
         f"t-closeness, {printable(row.get('level', ''))}",
         (
@@ -181,7 +171,7 @@ def beta_likeness(row: Row, setting: Setting) -> Guarantee:
         if enhanced
         else f"β = {beta} times its share in the whole table"
     )
-    return _guarantee(
+    return worded(
         row,
         f"{'enhanced' if enhanced else 'basic'} β-likeness, β = {beta}",
         (
@@ -201,7 +191,7 @@ def beta_likeness(row: Row, setting: Setting) -> Guarantee:
 
 def delta_disclosure(row: Row, setting: Setting) -> Guarantee:
     delta = number(row.get("threshold"))
-    return _guarantee(
+    return worded(
         row,
         f"δ-disclosure privacy, δ = {delta}",
         (
@@ -216,44 +206,10 @@ def delta_disclosure(row: Row, setting: Setting) -> Guarantee:
     )
 
 
-def robustness(row: Row, setting: Setting) -> Guarantee:
-    """Joint model: the swap bound; binary model: the Δ condition, which says nothing about the joint one."""
-    r, binary = parameter_text(row, "r"), "binary" in f"{row.get('level', '')} {setting.model}"
-    sets = [f"({', '.join(names)})" for names in setting.known_attributes]
-    alike = f"alike in {joined(sets)}" if sets else "with the same known attributes"
-    who = f"who knows how frequent each value of {setting.sensitive} is among people {alike}"
-    looking = ", looking at one value at a time," if binary else ""
-    title = f"r-robustness, {printable(row.get('level', ''))}"
-    limits = (
-        "Somebody whose knowledge differs from these frequencies, or who knows the values of single people."
-    )
-    if binary:
-        limits = (
-            "The joint model, in which all values of a group are weighed together: the condition that was "
-            f"checked does not imply 1/r there. {limits}"
-        )
-    against = (
-        "Somebody who weighs “this value or not” by those frequencies (the binary model)."
-        if binary
-        else "Somebody who weighs every way to hand out the values by those frequencies (the joint model)."
-    )
-    return _guarantee(
-        row,
-        title,
-        (
-            f"Nobody {who}{looking} can be more than 1/{r} sure of a person's value.",
-            f"in {counted(row)}, it is not shown that somebody {who}{looking} stays within 1/{r}.",
-        ),
-        "Worst value found",
-        against=against,
-        limits=limits,
-    )
-
-
 def other(row: Row, setting: Setting) -> Guarantee:
     """A criterion without words of its own: what was found and what was needed."""
     title = f"{printable(row.get('criterion', 'criterion'))}, {printable(row.get('level', ''))}".rstrip(", ")
-    return _guarantee(
+    return worded(
         row,
         title,
         ("The criterion holds in every group.", f"{counted(row)} fail."),
@@ -265,6 +221,9 @@ def other(row: Row, setting: Setting) -> Guarantee:
 
 BOOKKEEPING = {"conservation", "files", "suppression_budget", "l_eligibility"}
 """Rows that promise nothing of their own while they hold: the table of criteria shows them."""
+
+TOLD_TOGETHER = {"skyline", CRITERION}
+"""Rows that are put in words with others, or with more than the verdict knows."""
 
 SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "k_anonymity": k_anonymity,
@@ -292,9 +251,14 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     told = [
         SENTENCES.get(str(row.get("criterion")), other)(row, setting)
         for row in rows
-        if row.get("criterion") != "skyline" and not (row.get("criterion") in BOOKKEEPING and holds(row))
+        if row.get("criterion") not in TOLD_TOGETHER
+        and not (row.get("criterion") in BOOKKEEPING and holds(row))
     ]
     told += skyline([row for row in rows if row.get("criterion") == "skyline"], setting)
+    inferred = [
+        row for row in map(mapping, listing(verdict, "criteria")) if row.get("criterion") == CRITERION
+    ]
+    told += inferring(mapping(summary, "attack"), inferred, setting)
     told += suppression(mapping(summary, "suppression"), setting)
     return sorted(told, key=lambda guarantee: guarantee.status != "fail")
 

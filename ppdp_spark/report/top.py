@@ -11,7 +11,7 @@ from ppdp_spark.report.numbers import listing, mapping, percent
 from ppdp_spark.report.sentences import COMMON_LIMITS, guarantees, outcome, passed
 
 MOST_GUARANTEES = 60
-STATUS_WORDS = {"pass": "✓ holds", "fail": "✗ fails", "note": "• by its method"}
+STATUS_WORDS = {"pass": "✓ holds", "fail": "✗ fails", "note": "• by its method", "measured": "• measured"}
 _DEEDS = {
     "anonymize": "Anonymized release",
     "check": "Check of a table",

@@ -8,8 +8,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ import pytest
 import report_examples as examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_reading import Page, agrees, leaves
 
 import ppdp_spark.report
 from ppdp_spark.core.criteria import LOCAL_CRITERIA
@@ -34,42 +33,6 @@ from ppdp_spark.report.wording import printable
 COMMANDS = ("anonymize", "check", "explore", "suppress", "attack")
 
 
-class Page(HTMLParser):
-    """What a page shows: its visible text, `data` elements, tags, and the content of scripts by id."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.figures: list[tuple[str, str, bool]] = []
-        self.loose: list[str] = []
-        self.scripts: dict[str, str] = {}
-        self.text = ""
-        self._open: list[str] = []
-        self._inside: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(markup)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in ("meta", "link", "rect", "line"):
-            self._inside.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        while self._inside and self._inside.pop()[0] != tag:
-            pass
-
-    def handle_data(self, content: str) -> None:
-        tags = [tag for tag, _ in self._inside]
-        if "script" in tags or "style" in tags:
-            self.scripts[str(self._inside[-1][1].get("id"))] = content
-            return
-        self.text += content
-        if "data" in tags:
-            attributes = self._inside[-1][1]
-            self.figures.append((str(attributes["value"]), content, attributes.get("class") == "derived"))
-        elif "pre" not in tags and not any(a.get("class") == "guarantees" for _, a in self._inside):
-            self.loose.append(content)
-
-
 @pytest.fixture(scope="module")
 def whole() -> Page:
     return Page(render(examples.passing_summary(), examples.passing_verdict()))
@@ -78,18 +41,6 @@ def whole() -> Page:
 @pytest.fixture(scope="module")
 def markup() -> str:
     return render(examples.passing_summary(), examples.passing_verdict())
-
-
-def leaves(content: Any) -> Iterator[Any]:
-    if isinstance(content, dict):
-        for key, value in content.items():
-            yield key
-            yield from leaves(value)
-    elif isinstance(content, list):
-        for value in content:
-            yield from leaves(value)
-    else:
-        yield content
 
 
 def numbers_in(text: str) -> list[float]:
@@ -116,22 +67,14 @@ def test_every_figure_shown_is_a_number_of_the_json(whole: Page) -> None:
         assert agrees(shown, float(exact))
 
 
-def agrees(shown: str, exact: float) -> bool:
-    """Whether a shown number is `exact`, rounded to at least four significant digits."""
-    if shown == "∞":
-        return exact == float("inf")
-    factor = 100 if shown.endswith(" %") else 1
-    value = float(shown.removesuffix(" %").replace(",", "").replace("−", "-"))
-    return abs(value - exact * factor) <= 5e-4 * abs(exact * factor) + 1e-15
-
-
 def test_derived_figures_are_margins_and_ranks(whole: Page) -> None:
     verdict, summary = examples.passing_verdict(), examples.passing_summary()
     rows = [row for row in verdict["criteria"] if row["status"] != "measured"]
     margins = [room(row["value"], row["threshold"], row["relation"]) for row in rows]
+    robust = [margin for row, margin in zip(rows, margins, strict=True) if row["criterion"] == "robustness"]
     ranks = range(1, 1 + len(summary["suppression"]["before"]))
     derived = [float(exact) for exact, _, derived in whole.figures if derived]
-    assert derived == [*margins, *map(float, ranks)]
+    assert derived == [*margins, *robust, *map(float, ranks)]
 
 
 def test_no_other_digit_is_shown_than_those_of_names(whole: Page) -> None:
