@@ -7,9 +7,19 @@ from benchmarks.scenario import Options, Parameters, Scenario
 CUTS = ("paper", "even")
 PEERS = ("anonypy", "polarfrost")
 POINTS = (0, 20)
+WIDTHS = (2, 8, 20)
 DISTINCT_VALUES = 1_000_000
 SKYLINES = ({"l": 2, "k": 3, "m": 0, "c": 0.6}, {"l": 2, "k": 3, "m": 2, "c": 0.6})
 LARGE_SKYLINES = ({"l": 0, "k": 1000, "m": 0, "c": 1.0}, {"l": 3, "k": 1000, "m": 10, "c": 1.0})
+FLAT, ONE_PASS = "flat L-BFGS", "one pass"
+ATTACK_STATEMENTS = (200, 1_000)
+_ATTACK_FACTS = {
+    "buckets": "buckets",
+    "variables": "variables",
+    "Newton steps": "newton_steps",
+    "passes": "passes",
+    "residual": "residual",
+}
 _RELEASE_FACTS = {
     "verdict": "verdict",
     "people a group": "mean_size",
@@ -58,6 +68,16 @@ _ALL = (
         facts={"verdict": "verdict", "people a group": "mean_size", "NCP": "ncp"},
     ),
     Scenario(
+        name="width",
+        about="`ppdp anonymize` by the number of quasi-identifiers, against the floor of the same columns",
+        module="width",
+        rows=(1_000_000,),
+        variants=lambda options: [{"quasi_identifiers": q, "k": 10, **options.spark()} for q in WIDTHS],
+        ratio=("anonymize", "floor"),
+        tables=("wide",),
+        facts={"verdict": "verdict", "people a group": "mean_size", "NCP": "ncp"},
+    ),
+    Scenario(
         name="skyline",
         about="`ppdp anonymize` of a census with one skyline point for every value, against k-anonymity",
         module="skyline",
@@ -92,6 +112,17 @@ _ALL = (
         facts={"groups": "groups"},
     ),
     Scenario(
+        name="explore",
+        about="`ppdp explore` of one value at two confidences, groups of 20 people, against a bare "
+        "groupBy(group, sensitive).count()",
+        module="explore",
+        rows=(20_000_000,),
+        variants=lambda options: [options.spark()],
+        ratio=("explore", "count by group"),
+        tables=("grouped",),
+        facts={"groups": "groups", "maximal points": "points", "driver s": "driver"},
+    ),
+    Scenario(
         name="suppress",
         about="`ppdp suppress` of a census where 30 % share a value, against reading and writing its columns",
         module="suppress",
@@ -110,6 +141,31 @@ _ALL = (
         ratio=("decision", "sort"),
         fixed_rows=True,
         facts={"share suppressed": "suppressed"},
+    ),
+    Scenario(
+        name="attack",
+        about="the conclusions of an adversary with so many statements on a release in buckets of five, in "
+        "memory on one core, against one flat L-BFGS on the whole dual",
+        module="attack",
+        rows=(14_210,),
+        variants=lambda options: [
+            {"statements": number, "against": FLAT, "cores": 1, **options.temperature()}
+            for number in ATTACK_STATEMENTS
+        ],
+        ratio=("attack", FLAT),
+        largest=100_000,
+        facts={**_ATTACK_FACTS, "L-BFGS converged": "flat_converged", "L-BFGS residual": "flat_residual"},
+    ),
+    Scenario(
+        name="attack-scale",
+        about="the same by number of people on all cores, against one pass over the buckets on one core",
+        module="attack",
+        rows=(50_000, 500_000, 5_000_000),
+        variants=lambda options: [
+            {"statements": 100, "against": ONE_PASS, "cores": options.cores, **options.temperature()}
+        ],
+        ratio=("attack", ONE_PASS),
+        facts=_ATTACK_FACTS,
     ),
     Scenario(
         name="textbook",
@@ -143,6 +199,17 @@ _ALL = (
             "smallest, peer": "theirs.smallest",
             "rows lost, peer": "theirs.rows_lost",
         },
+    ),
+    Scenario(
+        name="check-peers",
+        about="pycanon on groups of 20 people, in memory, against the whole of `ppdp check`: k, ℓ and t",
+        module="check_peers",
+        rows=(100_000,),
+        variants=lambda options: [options.session()],
+        ratio=("pycanon", "check"),
+        tables=("grouped",),
+        largest=1_000_000,
+        facts={"same k and ℓ": "agreed"},
     ),
 )
 

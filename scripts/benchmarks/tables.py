@@ -15,6 +15,9 @@ NUMERIC = ("age", "hours", "income")
 CATEGORICAL = ("sex", "education", "marital", "race", "state")
 QUASI_IDENTIFIERS = ("age", "sex", "education", "marital", "race", "state", "hours", "income")
 SENSITIVE = "occupation"
+WIDE = (*QUASI_IDENTIFIERS, *(f"measure{i}" for i in range(12)))
+"""The census's own quasi-identifiers, and numbers of different spread, half of them correlated with age."""
+
 PERSON = "person_id"
 GROUP, VALUE = "group", "value"
 
@@ -38,8 +41,7 @@ def make(bench: Bench, kind: str) -> None:
     part = path.with_suffix(".part")
     with bench.phase(f"making {path.stem}"):
         shutil.rmtree(part, ignore_errors=True)
-        makers = {"census": _census, "skewed": _skewed, "grouped": _grouped, "records": _records}
-        table = makers[kind](local_session(), bench.rows)
+        table = _MAKERS[kind](local_session(), bench.rows)
         table.write.parquet(str(part))
         part.rename(path)
 
@@ -60,6 +62,17 @@ def _skewed(spark: SparkSession, rows: int) -> DataFrame:
     return _census(spark, rows).withColumn(SENSITIVE, occupation)
 
 
+def _wide(spark: SparkSession, rows: int) -> DataFrame:
+    """The census with twelve more numbers a person, of 4, 8, … values, half of them drawn around the age."""
+    from pyspark.sql import functions as F
+
+    people = _census(spark, rows)
+    for i, name in enumerate(WIDE[len(QUASI_IDENTIFIERS) :]):
+        drawn = F.pmod(F.xxhash64(PERSON, F.lit(name)), F.lit(4 << i))
+        people = people.withColumn(name, (drawn + F.col("age") * (i % 2)).cast("int"))
+    return people
+
+
 def _grouped(spark: SparkSession, rows: int) -> DataFrame:
     """People in groups of about twenty, not clustered, with one of twenty values each."""
     from pyspark.sql import functions as F
@@ -78,3 +91,6 @@ def _records(spark: SparkSession, rows: int) -> DataFrame:
 
 def _partitions(spark: SparkSession, rows: int) -> int:
     return max(spark.sparkContext.defaultParallelism, rows // _FILE_ROWS)
+
+
+_MAKERS = {"census": _census, "skewed": _skewed, "wide": _wide, "grouped": _grouped, "records": _records}
