@@ -267,6 +267,9 @@ def _run_spec(
         from ppdp_spark import pipeline
 
         outcome: Run = getattr(pipeline, command)(spec, spark=spark)
+        for warning in outcome.summary.get("warnings", ()):
+            if warning not in spec.warnings:
+                typer.echo(f"warning: {warning}", err=True)
         return outcome
 
     _report(run, master, as_json, quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 
@@ -55,6 +56,20 @@ class BudgetError(PpdpError):
 
 class NotConvergedError(PpdpError):
     """A solver stopped before its tolerance: there is no result to use."""
+
+
+class StorageError(PpdpError):
+    """The output cannot be written: the disk is full, the place is read-only, or not a folder."""
+
+    @classmethod
+    def of(cls, place: object, error: OSError) -> StorageError:
+        """A place that cannot be written, and the system's reason without its own text."""
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        return cls(f"`output.path` ({place}) cannot be written: {reason}")
+
+
+class BusyError(PpdpError):
+    """Another run works on the same output, or took it over. Nothing of that run was touched."""
 
 
 class InternalError(PpdpError):

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyarrow import fs
 
-from ppdp_spark.errors import DataError
+from ppdp_spark.errors import DataError, StorageError
 
 RELEASE, PRIVATE, DATA = "release", "private", "data"
 EXTREMA = "robustness"
@@ -56,8 +56,17 @@ class Folder:
     def local(self) -> bool:
         return isinstance(self.system, fs.LocalFileSystem)
 
+    @property
+    def parent(self) -> Folder:
+        """The folder that holds this one; of a root, the root itself."""
+        above, slash, _ = self.path.rpartition("/")
+        return Folder(self.system, above, self.scheme) if slash else self
+
+    def info(self) -> fs.FileInfo:
+        return self.system.get_file_info(self.path)
+
     def exists(self) -> bool:
-        return bool(self.system.get_file_info(self.path).type != fs.FileType.NotFound)
+        return bool(self.info().type != fs.FileType.NotFound)
 
     def create(self, *, private: bool = False) -> Folder:
         """Create the folder; a private one is readable by its owner only, where the system allows it."""
@@ -66,14 +75,18 @@ class Folder:
             if private and self.local:
                 Path(self.path).chmod(0o700)
         except OSError as error:
-            raise DataError(
-                f"`output.path` ({self}) cannot be written: {error.strerror or 'refused'}"
-            ) from None
+            raise StorageError.of(self, error) from None
         return self
+
+    def restrict(self) -> None:
+        """Take everything below, written by whomever, from all but the owner, where the system allows it."""
+        if self.local:
+            for path in (Path(self.path), *Path(self.path).rglob("*")):
+                path.chmod(0o700 if path.is_dir() else 0o600)
 
     def delete(self) -> None:
         with suppress(FileNotFoundError):
-            info = self.system.get_file_info(self.path)
+            info = self.info()
             if info.type == fs.FileType.Directory:
                 self.system.delete_dir(self.path)
             elif info.type == fs.FileType.File:

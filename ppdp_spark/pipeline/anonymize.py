@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, InternalError, PpdpError
+from ppdp_spark.errors import BudgetError, InfeasibleError, InternalError, PpdpError
 from ppdp_spark.guarantees import public_privacy
 from ppdp_spark.pipeline import placement, suppression
 from ppdp_spark.pipeline.failures import told_plainly
@@ -24,11 +24,12 @@ from ppdp_spark.spark import publish
 from ppdp_spark.spark.encode import encode_rows
 from ppdp_spark.spark.extrema import extrema_rows
 from ppdp_spark.spark.fragments import sampled
+from ppdp_spark.spark.inputs import InputFiles
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.metrics import group_metrics
 from ppdp_spark.spark.profile import Profile, profile_table, table_columns
 from ppdp_spark.spark.queries import query_error
-from ppdp_spark.spark.tables import Roles, assign_roles, read_table
+from ppdp_spark.spark.tables import Roles, assign_roles, read_table, reject_name_clashes
 from ppdp_spark.spec import ReleaseSpec
 from ppdp_spark.storage import DATA, EXTREMA, Folder, table_digests, tidy_table
 from ppdp_spark.summary import package_version, run_facts
@@ -39,16 +40,22 @@ LISTED_VALUES = 1_000
 
 
 @told_plainly
-def anonymize(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
+def anonymize(
+    spec: ReleaseSpec,
+    *,
+    table: DataFrame | None = None,
+    spark: SparkSession | None = None,
+    trial: bool = False,
+) -> Run:
     """Publish the table as the spec says, verified from the written files, or publish nothing.
 
     `table` takes the place of the spec's input. A run that fails leaves an earlier release as it
-    was; its own verdict says why.
+    was; its own verdict says why. A `trial` is for choosing: it is not entered in the registry.
     """
     spec.require_for("anonymize")
     stages = Stages()
     session = session_of(table, spark)
-    with Staging.open(spec) as staging:
+    with Staging.open(spec, trial=trial) as staging:
         return _Anonymization(spec, session, stages, staging).run(table)
 
 
@@ -63,7 +70,8 @@ class _Anonymization:
         with self.stages.stage("read") as counts:
             table = read_table(self.spark, self.spec.input) if table is None else table
             roles = assign_roles(table, self.spec.columns)
-            _reject_name_clashes(self.spec, roles)
+            reject_name_clashes(self.spec, roles)
+            files = InputFiles.of(table)
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
         original, found, rng = table, profile, suppression.generator(self.spec)
@@ -84,10 +92,11 @@ class _Anonymization:
         with self.stages.stage("measure") as counts:
             metrics = group_metrics(groups, layout.attributes)
             counts["groups"] = metrics["groups"]
-        _require_conserved(metrics["people"] + unplaced, profile.kept)
-        self.stages.count("partition", rows=profile.kept)
         if self.spec.output.queries:
             metrics["queries"] = self._query_error(original, roles, found, groups, layout=layout)
+        files.require_same()
+        _require_conserved(metrics["people"] + unplaced, profile.kept)
+        self.stages.count("partition", rows=profile.kept)
         with self.stages.stage("publish") as counts:
             self._write_tables(groups, layout, metrics)
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
@@ -304,18 +313,3 @@ def _shortfall(row: VerdictRow) -> str:
 def _require_conserved(published: int, expected: int) -> None:
     if published != expected:
         raise InternalError(f"{expected:,} rows went in and {published:,} came out: nothing was published")
-
-
-def _reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
-    """Published names must be distinct, the ones this program adds included."""
-    names = [C.GROUP_ID]
-    for name, kind in roles.kinds.items():
-        bounds = kind != "categorical" and spec.output.form == "generalized"
-        names += [name, *([f"{name}_min", f"{name}_max"] if bounds else [])]
-    names += [C.COUNT] if spec.output.form == "bucketized" else []
-    names += spec.columns.publish_as_is
-    names += [spec.columns.sensitive.column] if spec.columns.sensitive is not None else []
-    lowered = [name.lower() for name in names]
-    twice = sorted({name for name in names if lowered.count(name.lower()) > 1})
-    if twice:
-        raise DataError(f"published columns would share a name: {', '.join(twice)}; rename them in the input")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
+from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
 
-from ppdp_spark.errors import DataError, InternalError, PpdpError
+from ppdp_spark.errors import DataError, InternalError, PpdpError, StorageError
+from ppdp_spark.report.wording import printable
 from ppdp_spark.spark.counting import TWO_WAYS
 from ppdp_spark.spark.profile import CHANGED
 
@@ -21,6 +25,10 @@ _UNREADABLE = (
     "CAST_INVALID_INPUT",
 )
 
+
+_FILE = re.compile(r"\b[Ff]ile \w+:[^\n]*?([^/\n]+?)(?: does not exist|\.\s|\.$)")
+_REFUSED = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large")
+"""What systems say when nothing more can be written; Spark passes it on in its own text."""
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -55,9 +63,23 @@ def explained(error: Exception) -> PpdpError | None:
         for code in _UNREADABLE:
             if (condition and condition.startswith(code)) or f"[{code}" in text:
                 return DataError(
-                    f"the input cannot be read ({code}): a file is damaged, gone or of another format"
+                    f"the input cannot be read ({code}{_file_named(text)}): "
+                    "a file is damaged, gone or of another format"
+                )
+        for reason in _REFUSED:
+            if reason in text:
+                return StorageError(
+                    f"the output or Spark's scratch space (`spark.local.dir`) cannot be written: {reason}; "
+                    "make room and run again. Nothing was published"
                 )
         return InternalError(f"Spark could not finish the job ({condition or type(error).__name__})")
     if isinstance(error, OSError):
-        return InternalError(f"a file could not be written or read: {error.strerror or type(error).__name__}")
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        return StorageError(f"a file could not be written or read: {reason}. Nothing was published")
     return None
+
+
+def _file_named(text: str) -> str:
+    """The last part of the path that Spark names; folders above may hold values of columns."""
+    found = _FILE.search(text)
+    return f", file {printable(unquote(found[1]))}" if found else ""

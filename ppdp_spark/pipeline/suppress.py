@@ -10,6 +10,7 @@ from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import Staging
 from ppdp_spark.results import Run, Stages, Verdict
+from ppdp_spark.spark.inputs import InputFiles
 from ppdp_spark.spark.profile import profile_table
 from ppdp_spark.spark.tables import assign_roles, read_table
 from ppdp_spark.spec import ReleaseSpec
@@ -30,6 +31,7 @@ def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkS
         with stages.stage("read"):
             table = read_table(session_of(table, spark), spec.input) if table is None else table
             roles = assign_roles(table, spec.columns)
+            files = InputFiles.of(table)
             profile = profile_table(table, spec, roles)
         rng = suppression.generator(spec)
         decision = suppression.decide(spec, profile, rng)
@@ -47,4 +49,5 @@ def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkS
         with stages.stage("suppress"):
             kept, _ = suppression.apply(table, spec, roles, profile, decision=decision, rng=rng)
             kept.write.parquet(str(staging.scratch / KEPT))
+            files.require_same()
         return staging.keep(KEPT, verdict, summary)

@@ -14,11 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import PpdpError, SpecError
 from ppdp_spark.pipeline.anonymize import anonymize
+from ppdp_spark.pipeline.claim import Claim
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.report import Choice, Compared, render_sweep
 from ppdp_spark.results import Stages, Sweep
 from ppdp_spark.spec import ReleaseSpec
 from ppdp_spark.storage import Folder
+from ppdp_spark.summary import new_run_id
 
 SWEEP, PAGE, RESULT = "sweep", "sweep.html", "sweep.json"
 QUERIES = 1_000
@@ -89,7 +91,13 @@ def sweep(
     The variants are for choosing and stay the owner's: nobody else may enter their folder.
     """
     session = session_of(table, spark)
-    folder.create(private=True)
+    with Claim.held(folder.create(private=True), new_run_id()):
+        return _swept(folder, variants, table, session)
+
+
+def _swept(
+    folder: Folder, variants: Sequence[Variant], table: DataFrame | None, session: SparkSession
+) -> Sweep:
     choices, stages = [], Stages()
     for place, variant in enumerate(variants, start=1):
         with stages.stage(f"variant {place} of {len(variants)}, {variant.name}"):
@@ -105,7 +113,7 @@ def sweep(
 
 def _run(variant: Variant, table: DataFrame | None, session: SparkSession) -> Choice:
     try:
-        run = anonymize(variant.spec, table=table, spark=session)
+        run = anonymize(variant.spec, table=table, spark=session, trial=True)
     except PpdpError as error:
         return Choice(variant.name, variant.changes, None, str(error))
     compared = Compared(variant.name, run.summary, run.verdict.to_dict())

@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
 from ppdp_spark.errors import DataError
-from ppdp_spark.spec import Columns, Input
+from ppdp_spark.spark import columns as C
+from ppdp_spark.spec import Columns, Input, ReleaseSpec
 
 _CSV_DEFAULTS = {"header": "true", "inferSchema": "true"}
 
@@ -110,6 +111,21 @@ def require_columns(table: DataFrame, columns: Columns) -> None:
             problems.append(f"`{name}` is {types[name].simpleString()}: groups cannot be formed by it")
     if problems:
         raise DataError(problems)
+
+
+def reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
+    """Published names must be distinct, the ones this program adds included."""
+    names = [C.GROUP_ID]
+    for name, kind in roles.kinds.items():
+        bounds = kind != "categorical" and spec.output.form == "generalized"
+        names += [name, *([f"{name}_min", f"{name}_max"] if bounds else [])]
+    names += [C.COUNT] if spec.output.form == "bucketized" else []
+    names += spec.columns.publish_as_is
+    names += [spec.columns.sensitive.column] if spec.columns.sensitive is not None else []
+    lowered = [name.lower() for name in names]
+    twice = sorted({name for name in names if lowered.count(name.lower()) > 1})
+    if twice:
+        raise DataError(f"published columns would share a name: {', '.join(twice)}; rename them in the input")
 
 
 def _missing(types: Mapping[str, T.DataType], declared: Mapping[str, str]) -> list[str]:
