@@ -34,7 +34,7 @@ def eligibility(spec: ReleaseSpec) -> list[VerdictRow]:
         return []
     layout = Layout(profile.attributes, profile.sensitive, codes_published=False, kept=0)
     whole = Grouping.of(spec.privacy, profile, layout).feasibility()
-    return [*suppression.decide(spec, profile, random.Random()).rows, *whole]
+    return [*suppression.decide(spec, profile.sensitive, random.Random()).rows, *whole]
 
 
 def main(spec: Path, overrides: Annotated[list[str] | None, typer.Option("--set")] = None) -> None:

@@ -18,12 +18,16 @@ from ppdp_spark.core.robustness import (
     RRobustness,
     SignatureGroups,
     binary_posteriors,
+    exact_work,
     feasible,
     joint_posteriors,
 )
 
 EXACT_GROUPS = 256
 """Groups of one task and attribute set whose posteriors are computed exactly, at most."""
+
+EXACT_WORK = 2**27
+"""Work on exact joint posteriors of one task and attribute set: seconds, however hard its groups are."""
 
 ROUNDING = 1e-9
 """An exact posterior must be below its threshold by this share: it is a quotient of long sums."""
@@ -94,7 +98,7 @@ class PosteriorAudit:
         single = RRobustness(self.robustness.r, self.robustness.model, (label,))
         alone = GroupSummaries(groups.sizes, groups.counts, (groups.priors[position],))
         highest, allowed = single.achieved(alone), single.allowed(alone)
-        chosen = np.lexsort((ids, -highest))[:EXACT_GROUPS]
+        chosen = self._affordable(groups, np.lexsort((ids, -highest))[:EXACT_GROUPS], priors, bounds)
         known, worst, codes = self._exact(groups, chosen, priors, bounds)
         chosen, worst, codes = chosen[known], worst[known], codes[known]
         safe = worst < single.threshold * (1 - ROUNDING)
@@ -109,20 +113,30 @@ class PosteriorAudit:
             _largest(highest[rest], ids[rest], np.full(int(rest.sum()), -1)),
         )
 
+    def _affordable(
+        self, groups: GroupSummaries, chosen: IntArray, priors: tuple[IntArray, FloatArray], bounds: IntArray
+    ) -> IntArray:
+        """Those of the chosen groups that are feasible, until the work is too much; in the binary model all."""
+        if self.robustness.model == "binary" or not len(chosen):
+            return chosen
+        described = _signature_groups(groups, chosen, priors, bounds)
+        possible = feasible(described)
+        spent = np.cumsum(np.where(possible, exact_work(described), 0.0))
+        return np.asarray(chosen[possible & (spent <= EXACT_WORK)])
+
     def _exact(
         self, groups: GroupSummaries, chosen: IntArray, priors: tuple[IntArray, FloatArray], bounds: IntArray
     ) -> tuple[BoolArray, FloatArray, IntArray]:
-        """Whether each chosen group is feasible, its largest posterior, and the value of that."""
+        """Whether the posteriors of each chosen group are known, the largest one, and its value."""
         if not len(chosen):
             return np.zeros(0, np.bool_), np.zeros(0), np.zeros(0, np.int64)
         described = _signature_groups(groups, chosen, priors, bounds)
-        known = feasible(described)
         of = joint_posteriors if self.robustness.model == "joint" else binary_posteriors
         found = of(described)
         present = described.counts[np.repeat(np.arange(len(chosen)), np.diff(described.offsets))] > 0
         values = np.where(present, found.values, 0.0)
         unknown = np.isnan(values).any(axis=1)
-        known &= ~np.logical_or.reduceat(unknown, described.offsets[:-1])
+        known = ~np.logical_or.reduceat(unknown, described.offsets[:-1])
         by_value = np.maximum.reduceat(np.nan_to_num(values), described.offsets[:-1])
         return known, by_value.max(axis=1), by_value.argmax(axis=1)
 

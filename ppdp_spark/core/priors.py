@@ -31,7 +31,7 @@ class PeoplePriors:
         return PeoplePriors(tuple(rows[people] for rows in self.rows), self.tables)
 
     def classes(self) -> tuple[NDArray[np.int32], tuple[FloatArray, ...]]:
-        """People with the same signature in every attribute set are one class: numbers and priors of classes."""
+        """People with equal signatures in all attribute sets are one class: numbers and priors of classes."""
         people = len(self.rows[0]) if self.rows else 0
         number = np.zeros(people, np.int64)
         for rows in self.rows:

@@ -4,10 +4,11 @@ A query asks how many people lie in a range of each of d quasi-identifiers and h
 of an attribute are its codes (1, 2, …; null is 0 and never asked for), or its numbers where those are too
 many for codes. A set of categories is a run of codes: neighbours in the hierarchy or in the sorted order.
 
-The workload is in the manner of [Xiao & Tao: Anatomy], with two departures: one sensitive value instead of a
-set of them, and hence a selectivity s that counts quasi-identifiers alone. Each of the d ranges takes s^(1/d) of
-its attribute's domain, so that the queried box has the share s of the space, not of the people. The relative
-error has a floor, in the manner of the sanity bound of [Xiao, Wang, Gehrke: Privelet]; its size is our choice.
+The workload is in the manner of [Xiao & Tao: Anatomy], with two departures: one sensitive value instead of
+a set of them, and hence a selectivity s that counts quasi-identifiers alone. Each of the d ranges takes
+s^(1/d) of its attribute's domain, so that the queried box has the share s of the space, not of the people.
+The relative error has a floor, in the manner of the sanity bound of [Xiao, Wang, Gehrke: Privelet]; its size
+is our choice.
 """
 
 from __future__ import annotations

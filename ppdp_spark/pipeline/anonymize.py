@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -76,9 +76,10 @@ class _Anonymization:
             counts["rows"] = profile.rows
         original, found, rng = table, profile, suppression.generator(self.spec)
         with self.stages.stage("suppress") as counts:
-            decision = suppression.decide(self.spec, profile, rng)
+            decision = suppression.decide(self.spec, profile.sensitive, rng)
             self._require(decision)
             table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
+            self._require_people(profile.kept)
             counts["rows"] = profile.kept
         rows = encode_rows(table, self.spec, roles, profile)
         bucketized = self.spec.output.form == "bucketized"
@@ -108,7 +109,7 @@ class _Anonymization:
         reason = "the suppression used a fixed seed: not for publication" if seeded else None
         verdict = Verdict((*decision.rows, *judged), not seeded, reason)
         summary = self._summary(profile, roles, metrics)
-        summary["suppression"] = suppression.facts(found, decision)
+        summary["suppression"] = suppression.facts(found.sensitive, decision)
         return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
 
     def _grouped(
@@ -140,14 +141,23 @@ class _Anonymization:
         )
         row = placement.budget_row(found.unplaced, profile, self.spec)
         if not row.ok:
-            reason = (
+            error = BudgetError(
                 f"{found.unplaced:,} people find no group that satisfies the criteria; with them "
                 f"{row.value:.2%} of the rows would be suppressed, more than `suppression.budget` "
                 f"({row.threshold:.2%}): ask for less, use coarser attribute sets, or raise the budget"
             )
-            self.staging.fail(Verdict((row,), False, reason), self._facts())
-            raise BudgetError(reason)
+            self._refuse([row], error)
+        self._require_people(profile.kept - found.unplaced)
         return found.groups, found.unplaced
+
+    def _refuse(self, rows: Sequence[VerdictRow], error: PpdpError) -> NoReturn:
+        self.staging.fail(Verdict(tuple(rows), False, str(error)), self._facts())
+        raise error
+
+    def _require_people(self, number: int) -> None:
+        if not number:
+            row = VerdictRow("people", "at least 1 is published", 0.0, 1.0, ">=", 0, 1, "fail")
+            self._refuse([row], InfeasibleError("every row would be suppressed: there is nothing to publish"))
 
     def _require(self, decision: suppression.Decision) -> None:
         """Stop before anything is written if the data is too skewed, or the cure costs too much."""
@@ -155,19 +165,16 @@ class _Anonymization:
             return
         failing = next(row for row in decision.rows if not row.ok)
         if decision.within_budget:
-            reason = (
+            error: PpdpError = InfeasibleError(
                 "the data is not l-eligible: a sensitive value is too frequent (see the private verdict); "
                 "set `suppression.method: r`, or a smaller `suppression.l`"
             )
-            error: PpdpError = InfeasibleError(reason)
         else:
-            reason = (
+            error = BudgetError(
                 f"suppression would remove {failing.value:.2%} of the rows, more than "
                 f"`suppression.budget` ({failing.threshold:.2%})"
             )
-            error = BudgetError(reason)
-        self.staging.fail(Verdict(decision.rows, False, reason), self._facts())
-        raise error
+        self._refuse(decision.rows, error)
 
     def _require_feasible(self, rows: list[VerdictRow], *, placing: bool = False) -> None:
         """Partitioning starts from the undivided table; where it fails, there is no way to begin.
@@ -183,8 +190,7 @@ class _Anonymization:
             )
             if placing:
                 reason += "; a sensitive value is too frequent: set `suppression: {method: r, l: ...}`"
-            self.staging.fail(Verdict(tuple(rows), False, reason), self._facts())
-            raise InfeasibleError(reason)
+            self._refuse(rows, InfeasibleError(reason))
 
     def _query_error(
         self, table: DataFrame, roles: Roles, profile: Profile, groups: DataFrame, *, layout: Layout

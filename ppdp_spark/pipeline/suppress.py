@@ -11,7 +11,7 @@ from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import Staging
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark.inputs import InputFiles
-from ppdp_spark.spark.profile import profile_table
+from ppdp_spark.spark.profile import count_sensitive
 from ppdp_spark.spark.tables import assign_roles, read_table
 from ppdp_spark.spec import ReleaseSpec
 from ppdp_spark.summary import run_facts
@@ -28,26 +28,28 @@ def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkS
     spec.require_for("suppress")
     stages = Stages()
     with Staging.open(spec) as staging:
-        with stages.stage("read"):
+        with stages.stage("read") as counts:
             table = read_table(session_of(table, spark), spec.input) if table is None else table
             roles = assign_roles(table, spec.columns)
             files = InputFiles.of(table)
-            profile = profile_table(table, spec, roles)
+            domain = count_sensitive(table, spec, roles)
+            counts["rows"] = sum(domain.counts)
         rng = suppression.generator(spec)
-        decision = suppression.decide(spec, profile, rng)
+        decision = suppression.decide(spec, domain, rng)
         reason = "raw microdata: for the owner only"
         verdict = Verdict(decision.rows, False, reason)
         summary = {
             **run_facts("suppress", spec.dataset, stages, staging.run_id),
             "spec": spec.to_dict(),
             "warnings": list(spec.warnings),
-            "suppression": suppression.facts(profile, decision),
+            "suppression": suppression.facts(domain, decision),
         }
         if not decision.within_budget:
             staging.fail(verdict, summary)
             raise BudgetError("suppression would exceed `suppression.budget`: nothing was written")
         with stages.stage("suppress"):
-            kept, _ = suppression.apply(table, spec, roles, profile, decision=decision, rng=rng)
+            rows = suppression.declared_rows(table, spec, roles)
+            kept = suppression.taken_away(rows, spec, domain, decision=decision, rng=rng)
             kept.write.parquet(str(staging.scratch / KEPT))
             files.require_same()
         return staging.keep(KEPT, verdict, summary)

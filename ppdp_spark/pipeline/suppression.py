@@ -14,7 +14,7 @@ from ppdp_spark.core import suppression as core
 from ppdp_spark.core.attack import AttackAudit, posterior
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.profile import Profile, sensitive_value, take_part
+from ppdp_spark.spark.profile import Profile, SensitiveDomain, sensitive_value, take_part
 from ppdp_spark.spark.suppress import Loss, suppress_rows
 from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spec import ReleaseSpec
@@ -58,12 +58,12 @@ def generator(spec: ReleaseSpec) -> random.Random:
     return core.secret_rng() if seed is None else random.Random(seed)
 
 
-def decide(spec: ReleaseSpec, profile: Profile, rng: random.Random) -> Decision:
+def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random) -> Decision:
     """Decide once on the counts of values. Nothing is ever redrawn: that would change the odds."""
     wanted = spec.suppression
-    if wanted.l is None or profile.sensitive is None:
+    if wanted.l is None or domain is None:
         return Decision()
-    counts = np.array(profile.sensitive.counts, np.int64)
+    counts = np.array(domain.counts, np.int64)
     if wanted.method == "none":
         return Decision(tuple(_eligibility_rows(counts, wanted.l)))
     suppression = _DECIDE[wanted.method](counts, wanted.l, rng)
@@ -104,36 +104,51 @@ def _eligibility_rows(counts: np.ndarray, l: int) -> list[VerdictRow]:
     ]
 
 
+def taken_away(
+    table: DataFrame,
+    spec: ReleaseSpec,
+    domain: SensitiveDomain | None,
+    *,
+    decision: Decision,
+    rng: random.Random,
+) -> DataFrame:
+    """The rows that take part without those that go; `table` has the columns that tell rows apart."""
+    suppression = decision.suppression
+    if suppression is None or domain is None or not suppression.suppressed:
+        return table
+    losses = [
+        Loss(domain.values[i], domain.counts[i], int(suppression.removed[i]))
+        for i in np.flatnonzero(suppression.removed).tolist()
+    ]
+    return suppress_rows(table, sensitive_value(spec, table), losses, rng)
+
+
 def apply(
     table: DataFrame,
     spec: ReleaseSpec,
     roles: Roles,
     profile: Profile,
+    *,
     decision: Decision,
     rng: random.Random,
 ) -> tuple[DataFrame, Profile]:
-    """The table without the rows that go, and its profile. Columns without a role are left behind."""
+    """The table without the rows that go, and its profile; the table as it is if none go."""
     suppression, domain = decision.suppression, profile.sensitive
     if suppression is None or domain is None or not suppression.suppressed:
         return table, profile
-    table = declared_columns(table.where(take_part(table, spec, roles)), spec)
-    losses = [
-        Loss(text, before, int(gone))
-        for text, before, gone in zip(domain.values, domain.counts, suppression.removed, strict=True)
-    ]
-    kept = suppress_rows(table, sensitive_value(spec, table), losses, rng)
+    kept = taken_away(declared_rows(table, spec, roles), spec, domain, decision=decision, rng=rng)
     counts = tuple(int(number) for number in suppression.kept)
     return kept, replace(profile, kept=suppression.published, sensitive=replace(domain, counts=counts))
 
 
-def facts(profile: Profile, decision: Decision) -> dict[str, Any] | None:
+def facts(domain: SensitiveDomain | None, decision: Decision) -> dict[str, Any] | None:
     """For the private summary: counts by rank before and after, the rate, the audit in words."""
     suppression = decision.suppression
-    if suppression is None or profile.sensitive is None:
+    if suppression is None or domain is None:
         return None
     return {
         **suppression.to_dict(),
-        "before": sorted(profile.sensitive.counts, reverse=True)[:RANKS],
+        "before": sorted(domain.counts, reverse=True)[:RANKS],
         "after": sorted((int(n) for n in suppression.kept), reverse=True)[:RANKS],
         "audit": None if decision.audit is None else decision.audit.to_dict(),
     }
@@ -145,9 +160,9 @@ def public_facts(decision: Decision) -> dict[str, Any] | None:
     return None if found is None else {"method": found.method, "l": found.l, "total": found.total}
 
 
-def declared_columns(table: DataFrame, spec: ReleaseSpec) -> DataFrame:
-    """The columns that suppression tells rows apart by: those with a role."""
+def declared_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> DataFrame:
+    """The rows that take part, with the columns that suppression tells rows apart by: those with a role."""
     columns = spec.columns
     names = [*columns.identifiers, *columns.quasi_identifiers, *columns.publish_as_is]
     names += [columns.sensitive.column] if columns.sensitive is not None else []
-    return table.select(*(C.quoted(name) for name in names))
+    return table.where(take_part(table, spec, roles)).select(*(C.quoted(name) for name in names))

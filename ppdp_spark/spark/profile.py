@@ -112,9 +112,7 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
     part = take_part(table, spec, roles)
     found = _first_pass(table, spec, roles, part)
     kept = int(found["kept"])
-    nulls = {name: int(found[f"nulls_{j}"]) for j, name in enumerate(roles.kinds)}
-    if spec.columns.sensitive is not None:
-        nulls[spec.columns.sensitive.column] = int(found["nulls_sensitive"])
+    nulls = _nulls(spec, roles, found)
     _reject(spec, roles, found, nulls)
     rows = table.where(part) if spec.nulls == "suppress" else table
     categories = _categories(rows, roles)
@@ -126,6 +124,29 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
         sensitive = _sensitive_domain(rows, spec, roles)
     fingerprint = f"{int(found['rows'])}-{int(found['content'] or 0) & (2**64 - 1):016x}"
     return Profile(int(found["rows"]), kept, kept, fingerprint, attributes, sensitive, nulls)
+
+
+def count_sensitive(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> SensitiveDomain:
+    """Sensitive values of the rows that take part and their counts alone: all that suppression decides on.
+
+    One aggregation of one column; one more pass where nulls are errors.
+    """
+    part = take_part(table, spec, roles)
+    if spec.nulls == "error":
+        found = _first_pass(table, spec, roles, part)
+        _reject(spec, roles, found, _nulls(spec, roles, found))
+    rows = table.where(part) if spec.nulls == "suppress" else table
+    domain = _sensitive_domain(rows, spec, roles, MOST_CATEGORIES)
+    if not domain.counts:
+        raise DataError("the table has no rows that take part: there is nothing to keep")
+    return domain
+
+
+def _nulls(spec: ReleaseSpec, roles: Roles, found: dict[str, Any]) -> dict[str, int]:
+    nulls = {name: int(found[f"nulls_{j}"]) for j, name in enumerate(roles.kinds)}
+    if spec.columns.sensitive is not None:
+        nulls[spec.columns.sensitive.column] = int(found["nulls_sensitive"])
+    return nulls
 
 
 def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column) -> dict[str, Any]:
@@ -223,16 +244,18 @@ def _attribute(
     return Categorical(name, tuple(ordered), text_type, declared.weight)
 
 
-def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles) -> SensitiveDomain:
+def _sensitive_domain(
+    rows: DataFrame, spec: ReleaseSpec, roles: Roles, most: int = MOST_SENSITIVE_VALUES
+) -> SensitiveDomain:
     """Sensitive values and their counts, by one aggregation; null, if any, has the last code."""
     declared = spec.columns.sensitive
     assert declared is not None and roles.sensitive is not None
     value = sensitive_value(spec, rows)
     single = rows.select((value if declared.case == "svpi" else F.explode(value)).alias("v"))
-    counted = single.groupBy("v").count().limit(MOST_SENSITIVE_VALUES + 1).toArrow()
-    if counted.num_rows > MOST_SENSITIVE_VALUES:
+    counted = single.groupBy("v").count().limit(most + 1).toArrow()
+    if counted.num_rows > most:
         raise DataError(
-            f"sensitive column `{declared.column}` has more than {MOST_SENSITIVE_VALUES:,} distinct values; "
+            f"sensitive column `{declared.column}` has more than {most:,} distinct values; "
             "publish a coarser one"
         )
     pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)

@@ -60,7 +60,7 @@ def suppress_rows(table: DataFrame, value: Column, losses: Sequence[Loss], rng: 
     keys = (rng.getrandbits(64) - 2**63, rng.getrandbits(64) - 2**63)
     places = _find_places(table, value, losing, keys)
     last = {_LAST: pa.array([place.last for place in places], pa.int64())}
-    numbered = _numbered(table, value, losing, keys, last)
+    numbered = _numbered(table, value, losing, keys, last, how="left")
     names = [C.quoted(name) for name in table.columns]
     kept = numbered.where(F.col(_KEY_A).isNull() | (F.col(_NUMBER) > F.col(_LAST))).select(*names)
     if any(place.spared for place in places):
@@ -69,9 +69,18 @@ def suppress_rows(table: DataFrame, value: Column, losses: Sequence[Loss], rng: 
 
 
 def _numbered(
-    table: DataFrame, value: Column, losing: Sequence[Loss], keys: tuple[int, int], more: dict[str, pa.Array]
+    table: DataFrame,
+    value: Column,
+    losing: Sequence[Loss],
+    keys: tuple[int, int],
+    more: dict[str, pa.Array],
+    *,
+    how: str = "inner",
 ) -> DataFrame:
-    """Rows with their secret number and whatever else is known of their value; null if it loses none."""
+    """Rows of the values that lose some, with their secret number and whatever else is known of the value.
+
+    With a left join also all other rows, with nulls.
+    """
     size = len(losing)
     columns = {
         _TEXT: pa.array([loss.text for loss in losing], pa.string()),
@@ -80,9 +89,10 @@ def _numbered(
         **more,
     }
     known = F.broadcast(table.sparkSession.createDataFrame(pa.table(columns)))
-    joined = table.join(known, value.eqNullSafe(F.col(_TEXT)), "left")
+    joined = table.join(known, value.eqNullSafe(F.col(_TEXT)), how)
     content = F.xxhash64(*(C.column(name) for name in table.columns))
-    return joined.withColumn(_NUMBER, F.xxhash64(content, F.col(_KEY_A), F.col(_KEY_B)))
+    number = F.xxhash64(content, F.col(_KEY_A), F.col(_KEY_B))
+    return joined.withColumn(_NUMBER, F.when(F.col(_KEY_A).isNotNull(), number))
 
 
 def _find_places(
@@ -131,24 +141,25 @@ def _look(
     inside = F.when(F.col(_NUMBER) >= F.col(_LOW), F.col(_NUMBER)).alias("suppress_number")
     found = near.groupBy("suppress_place", inside).count().toArrow()
     place, number, count = (found.column(i) for i in range(3))
-    where, counts = place.to_numpy(), count.to_numpy()
-    numbers = number.fill_null(0).to_numpy()
     below = ~number.is_valid().to_numpy()
+    numbers = number.fill_null(_LEAST).to_numpy()
+    order = np.lexsort((numbers, ~below, place.to_numpy()))
+    where, numbers, counts = place.to_numpy()[order], numbers[order], count.to_numpy()[order]
+    starts = np.searchsorted(where, np.arange(len(searched) + 1))
+    firsts = starts[:-1] + np.bincount(where[below[order]], minlength=len(searched))
     return [
-        _settled(loss, numbers[mine & ~below], counts[mine & ~below], int(counts[mine & below].sum()))
-        for i, loss in enumerate(searched)
-        for mine in [where == i]
+        _settled(loss, numbers[first:end], counts[first:end], int(counts[start:first].sum()))
+        for loss, start, first, end in zip(searched, starts[:-1], firsts, starts[1:], strict=True)
     ]
 
 
 def _settled(loss: Loss, numbers: np.ndarray, counts: np.ndarray, below: int) -> _Place | None:
-    """The place, if the window holds it."""
-    order = np.argsort(numbers)
-    reached = below + np.cumsum(counts[order])
+    """The place, if the window holds it; `numbers` ascend."""
+    reached = below + np.cumsum(counts)
     if below >= loss.removed or not len(reached) or reached[-1] < loss.removed:
         return None
     at = int(np.searchsorted(reached, loss.removed))
-    return _Place(int(numbers[order][at]), int(reached[at]) - loss.removed)
+    return _Place(int(numbers[at]), int(reached[at]) - loss.removed)
 
 
 def _spared(

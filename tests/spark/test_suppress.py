@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from scipy.stats import chisquare
 
 from ppdp_spark import ReleaseSpec, anonymize, verify
-from ppdp_spark.errors import BudgetError, InfeasibleError, SpecError
+from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
 from ppdp_spark.pipeline import suppress
 from ppdp_spark.spark.suppress import Loss, suppress_rows
 
@@ -133,3 +133,37 @@ def test_suppress_alone_keeps_rows_private(spark, tmp_path):
     assert set(kept.columns) == {"id", "age", "disease"} and kept.id.is_unique
     assert len(kept) == run.summary["suppression"]["published"] < 800
     assert not (tmp_path / "out/release").exists()
+
+
+def test_more_values_than_a_release_can_show(spark, tmp_path):
+    rare = F.when(F.col("id") % 5 < 2, "flu").otherwise(F.concat(F.lit("d"), "id"))
+    table = spark.range(250_000).select("id", (F.col("id") % 90).alias("age"), rare.alias("disease"))
+    with pytest.raises(DataError, match="more than 100,000 distinct values"):
+        anonymize(spec_for(tmp_path / "a"), table=table)
+    run = suppress(spec_for(tmp_path / "b"), table=table)
+    kept = pd.read_parquet(tmp_path / "b/out/private/kept")
+    counts = kept.disease.value_counts()
+    assert 1 <= counts["flu"] <= len(kept) // 3
+    assert len(counts) == 150_001 and (counts.drop("flu") == 1).all()
+    assert len(kept) == run.summary["suppression"]["published"] < 250_000
+
+
+@pytest.mark.parametrize("nulls", ["category", "suppress", "error"])
+def test_nulls_when_suppressing_alone(spark, tmp_path, nulls):
+    rows = [(i, None if i % 10 == 0 else i % 50, "flu" if i < 500 else f"d{i % 5}") for i in range(800)]
+    table = spark.createDataFrame(rows, "id int, age int, disease string")
+    spec = spec_for(tmp_path, nulls=nulls)
+    if nulls == "error":
+        with pytest.raises(DataError, match="`age` has 80 rows with null"):
+            suppress(spec, table=table)
+        return
+    run = suppress(spec, table=table)
+    kept = pd.read_parquet(tmp_path / "out/private/kept")
+    assert kept.age.isna().any() == (nulls == "category")
+    assert run.summary["suppression"]["total"] == (800 if nulls == "category" else 720)
+    assert len(kept) == run.summary["suppression"]["published"]
+
+
+def test_nothing_to_keep(spark, tmp_path):
+    with pytest.raises(DataError, match="no rows"):
+        suppress(spec_for(tmp_path), table=skewed(spark).where("false"))

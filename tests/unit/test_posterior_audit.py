@@ -66,3 +66,17 @@ def test_parts_merge_to_the_whole():
     rest = np.arange(middle, bounds[-1])
     right = audit.audit(priors.of(rest), values[rest], WIDTH, bounds[5:] - middle, ids[5:])
     assert audit.merge(left, right) == audit.merge(right, left) == whole
+
+
+def test_little_work_leaves_bounds(monkeypatch):
+    """Groups beyond the allowed work keep their bound, which is never below the truth."""
+    priors, values, bounds = some_people(4)
+    real = truth(priors, values, bounds, "joint")
+    audit = PosteriorAudit(RRobustness(1.8, "joint", ("a", "b")))
+    known = []
+    for work in (0, 2**9, 2**27):
+        monkeypatch.setattr(module, "EXACT_WORK", work)
+        rows = audit.decide(audit.audit(priors, values, WIDTH, bounds, np.arange(len(bounds) - 1)))
+        assert all(row.value >= real[:, s].max() - 1e-9 for s, row in enumerate(rows))
+        known.append(sum(row.witness["exact_groups"] for row in rows))
+    assert known[0] == 0 < known[1] < known[2] == 2 * len(real)
