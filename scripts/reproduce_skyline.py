@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.dynamic_programming import dynamic_ratio
+from reproduction import NO_FIGURES, ROOT, adult_path, pyplot, save, table, write_results
 
 from ppdp_spark.core.criteria import RecursiveDiversity
 from ppdp_spark.core.groups import FloatArray, GroupSummaries, IntArray
@@ -31,7 +30,6 @@ from ppdp_spark.core.knowledge import Bounds, KnowledgeSkyline, explore, signatu
 from ppdp_spark.core.mondrian import Axis, Sensitive, partition
 from ppdp_spark.core.skyline import LocalSkyline, Point, SkylineCriterion, Target, breach_probability
 
-ROOT = Path(__file__).resolve().parents[1]
 PEOPLE_A_GROUP, VALUES = 100, 20
 USUAL = (10, 10, 10)
 SWEPT_GROUPS = 10_000
@@ -124,11 +122,6 @@ class Adult:
     labels: tuple[str, ...]
 
 
-def adult_path() -> Path:
-    default = ROOT.parent / "shared" / "data" / "adult.csv"
-    return Path(os.environ.get("PPDP_ADULT") or default)
-
-
 def read_adult(path: Path, names: Sequence[str]) -> Adult:
     """The quasi-identifiers `names` and occupation, rows with a missing value left out."""
     with path.open(newline="") as lines:
@@ -188,13 +181,6 @@ def case_study(path: Path, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def table(records: Sequence[dict[str, Any]]) -> str:
-    header = list(records[0])
-    lines = [header, ["---:"] * len(header)]
-    lines += [[f"{x:,}" if isinstance(x, int) else f"{x:.4g}" for x in row.values()] for row in records]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
 def improvement_text(figures: dict[str, list[dict[str, Any]]], runs: int, seed: int) -> Iterable[str]:
     swept = figures["k"][0]["groups"]
     yield (
@@ -247,20 +233,15 @@ def markdown(results: dict[str, Any]) -> str:
 
 def draw(figures: dict[str, list[dict[str, Any]]], folder: Path) -> bool:
     """The improvement ratios as PNG, where matplotlib is installed."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot as plt
-    except ImportError:
+    plt = pyplot()
+    if plt is None:
         return False
     figure, axes = plt.subplots(1, len(figures), figsize=(4 * len(figures), 3.2))
     for axis, (name, records) in zip(axes, figures.items(), strict=True):
         axis.plot([r[name] for r in records], [r["improvement"] for r in records], marker="o")
         axis.set(xlabel=name, ylabel="improvement ratio", ylim=(0, None))
     figure.tight_layout()
-    figure.savefig(folder / "improvement.png", dpi=120)
-    plt.close(figure)
+    save(figure, folder / "improvement.png")
     return True
 
 
@@ -277,13 +258,9 @@ def main() -> None:
     )
     figures = improvement(quick=given.quick, runs=given.runs, seed=given.seed)
     results = {"seed": given.seed, "runs": given.runs, "improvement": figures, "adult": studies}
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "skyline.json").write_text(json.dumps(results, indent=1) + "\n")
-    text = markdown(results)
-    (given.out / "README.md").write_text(text)
-    print(text)
+    write_results(given.out, "skyline", results, markdown(results))
     if not draw(figures, given.out):
-        print("matplotlib is not installed: no figures drawn")
+        print(NO_FIGURES)
     if not studies:
         print(f"no Adult table at {path}: set PPDP_ADULT")
 

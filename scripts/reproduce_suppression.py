@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reproduction import NO_FIGURES, ROOT, adult_path, pyplot, save, table, write_results
 
 from ppdp_spark.core.suppression import expected_suppression, is_eligible, safe_d, unsafe_d
 
-ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = 100
 LONG_RUN_SAMPLES = 4000
 SAMPLE_SHARES = (0.0025, 0.005, 0.01, 0.02, 0.04)
@@ -43,11 +41,6 @@ class Rates:
     unsafe_d: float
     safe_d: float
     suppress_all: float
-
-
-def adult_path() -> Path:
-    default = ROOT.parent / "shared" / "data" / "adult.csv"
-    return Path(os.environ.get("PPDP_ADULT") or default)
 
 
 def occupation_counts(path: Path) -> list[int]:
@@ -105,21 +98,14 @@ def markdown(figures: dict[str, list[dict[str, Any]]], seed: int) -> str:
     }
     parts = ["# Suppression: the published figures, measured again\n"]
     for name, records in figures.items():
-        header = list(records[0])
-        lines = [f"\n## {titles[name]}\n", "| " + " | ".join(header) + " |", "|" + "---:|" * len(header)]
-        lines += ["| " + " | ".join(f"{value:.4g}" for value in row.values()) + " |" for row in records]
-        parts.append("\n".join(lines) + "\n")
+        parts.append(f"\n## {titles[name]}\n\n{table(records)}")
     return "\n".join(parts)
 
 
 def draw(figures: dict[str, list[dict[str, Any]]], folder: Path) -> bool:
     """Figures as PNG, where matplotlib is installed."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot as plt
-    except ImportError:
+    plt = pyplot()
+    if plt is None:
         return False
     views = (
         ("adult_by_p", "p", [r for r in figures["adult"] if r["l"] == 6], METHODS),
@@ -136,8 +122,7 @@ def draw(figures: dict[str, list[dict[str, Any]]], folder: Path) -> bool:
             )
         axes.set(xlabel=axis, ylabel="%", title=name.replace("_", " "), ylim=(0, None))
         axes.legend()
-        figure.savefig(folder / f"{name}.png", dpi=120, bbox_inches="tight")
-        plt.close(figure)
+        save(figure, folder / f"{name}.png")
     return True
 
 
@@ -150,14 +135,10 @@ def main() -> None:
     if not path.is_file():
         parser.exit(3, f"no Adult table at {path}: set PPDP_ADULT\n")
     figures = measure(occupation_counts(path), arguments.seed)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "suppression.json").write_text(
-        json.dumps({"seed": arguments.seed, **figures}, indent=1) + "\n"
-    )
-    text = markdown(figures, arguments.seed)
-    (arguments.out / "README.md").write_text(text)
-    drawn = draw(figures, arguments.out)
-    print(text, "" if drawn else "matplotlib is not installed: no figures drawn", sep="\n")
+    page = markdown(figures, arguments.seed)
+    write_results(arguments.out, "suppression", {"seed": arguments.seed, **figures}, page)
+    if not draw(figures, arguments.out):
+        print(NO_FIGURES)
 
 
 if __name__ == "__main__":

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "reproduce_suppression.py"
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+try:
+    reproduction = importlib.import_module("reproduce_suppression")
+finally:
+    sys.path.remove(str(SCRIPTS))
 
-
-def load():
-    spec = importlib.util.spec_from_file_location("reproduce_suppression", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-reproduction = load()
 pytestmark = pytest.mark.reproduction
 needs_adult = pytest.mark.skipif(not reproduction.adult_path().is_file(), reason="no adult.csv")
 
