@@ -1,6 +1,6 @@
 """Publish personal data with guarantees against adversaries who know things.
 
-from ppdp_spark import ReleaseSpec, anonymize, check, verify
+from ppdp_spark import ReleaseSpec, anonymize, attack, check, verify
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppdp_spark.pipeline import anonymize, check, explore, suppress, verify
+    from ppdp_spark.pipeline import anonymize, attack, check, explore, suppress, verify
     from ppdp_spark.spec import ReleaseSpec
 
-__all__ = ["ReleaseSpec", "anonymize", "check", "explore", "suppress", "verify"]
+__all__ = ["ReleaseSpec", "anonymize", "attack", "check", "explore", "suppress", "verify"]
 
 
 def __getattr__(name: str) -> Any:

@@ -31,7 +31,7 @@ _SHOWN = 20
 def run_table(run: Run) -> Group:
     """Verdict, criteria, utility and paths of a run."""
     parts: list[Any] = [_headline(run), *_promises(run), _criteria(run)]
-    parts += _knowledge(run)
+    parts += _knowledge(run) + _attack(run)
     facts = _facts(run)
     if facts.row_count:
         parts.append(facts)
@@ -83,6 +83,25 @@ def _knowledge(run: Run) -> list[Table]:
             table.add_row("none", "none", "none")
         tables.append(table)
     return tables
+
+
+def _attack(run: Run) -> list[Table]:
+    """What the adversary infers, step by step, and the most probable linkages."""
+    found = mapping(run.summary, "attack")
+    if not found:
+        return []
+    heads = ("positive", "negative", "± ε", "statements", "max", "mean", "certain people", "nats from truth")
+    steps = Table(*heads, title="Posteriors as knowledge grows", title_justify="left", header_style="bold")
+    for step in found["steps"]:
+        figures = [step[key] for key in ("positive", "negative", "within", "statements", "max_posterior")]
+        figures += [step["mean_posterior"], step["certain_people"], step["accuracy"]]
+        steps.add_row(*("" if f is None else f"{f:,}" if isinstance(f, int) else f"{f:.4g}" for f in figures))
+    worst = Table("group", "value", "posterior", "before", "people", title="Most probable linkages")
+    worst.title_justify = "left"
+    for link in found["worst"][:5]:
+        shares = (f"{link[key]:.4g}" for key in ("posterior", "prior"))
+        worst.add_row(str(link["group"]), Text(printable(link["value"])), *shares, f"{link['people']:g}")
+    return [steps, worst] if found["worst"] else [steps]
 
 
 def _facts(run: Run) -> Table:

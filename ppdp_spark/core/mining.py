@@ -1,8 +1,8 @@
-"""The strongest association rules between quasi-identifiers and sensitive values, from counts [MaxEnt, Section 4.4].
+"""The strongest rules between quasi-identifiers and sensitive values, from counts [MaxEnt, Section 4.4].
 
-A positive rule says that people with Q_v have s, a negative one that they do not; its confidence is the share of
-these people for whom it is true, its support their number. Top-(K₊, K₋) are the K₊ positive and the
-K₋ negative rules of highest confidence.
+A positive rule says that people with Q_v have s, a negative one that they do not; its confidence is the
+share of these people for whom it is true, its support their number. Top-(K₊, K₋) are the K₊ positive and
+the K₋ negative rules of highest confidence.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def strongest_rules(
 
 
 def _candidates(rollup: Rollup, values: int, number: int, positive: bool, support: int) -> Iterator[Rule]:
-    """The strongest rules of one rollup; a value that no one of a combination has counts as a negative rule."""
+    """The strongest rules of one rollup; a value that nobody of a combination has makes a negative rule."""
     if not len(rollup.count):
         return
     combos, combo = np.unique(rollup.codes, axis=0, return_inverse=True)

@@ -111,7 +111,7 @@ def _counted(
     case, name = sensitive["case"], sensitive["column"]
     texts = C.column(name).cast("string" if case == "svpi" else "array<string>").alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
-    values, counts = _value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
+    values, counts = value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
     coded = _coded(table.select(*wanted, texts), values, case)
     groups = placed_rows(coded, names, mark)
     reading = CountGroups(max(1, len(values)), people_counted=case != "svpi")
@@ -121,7 +121,7 @@ def _counted(
     return Grouped(groups, reading, values, counts, case, coded, listed)
 
 
-def _value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
+def value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
     """Distinct texts of column `value` with the sum of `count`, in the order of codes."""
     element = kind.elementType if isinstance(kind, T.ArrayType) else kind
     found = values.groupBy(C.VALUE).agg(F.sum(C.COUNT)).toArrow()
@@ -160,7 +160,7 @@ def _bucketized(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, A
     """Groups of a bucketized release: people from the one table, counts of values from the other."""
     name, case = sensitive["column"], sensitive["case"]
     pairs = counted.select(C.GROUP_ID, C.column(name).cast("string").alias(C.VALUE), C.COUNT)
-    values, counts = _value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
+    values, counts = value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
     entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
     collected = [F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")]
     listed = with_codes(pairs, values).groupBy(C.GROUP_ID).agg(*collected)

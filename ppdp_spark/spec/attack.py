@@ -77,7 +77,7 @@ Size = Annotated[int, Field(strict=True, ge=0, le=MOST_STATEMENTS)]
 
 
 class Original(Input):
-    """The table the release was made from; a path alone will do."""
+    """A table beside the release, such as the one it was made from; a path alone will do."""
 
     @classmethod
     def written_out(cls, data: Any) -> Any:
@@ -145,6 +145,9 @@ class Knowledge(SpecModel):
         two_sided = bounds == {"at_least", "at_most"}
         if not bounds or (len(bounds) > 1 and not two_sided):
             yield (), "needs one of `probability`, `exactly`, or `at_least` and `at_most`"
+        lowest, highest = (data.get(key) for key in ("at_least", "at_most"))
+        if isinstance(lowest, int | float) and isinstance(highest, int | float) and lowest > highest:
+            yield ("at_least",), f"({lowest:g}) is above `at_most` ({highest:g}): turn them round"
         if "within" in given and "probability" not in given:
             yield ("within",), "needs `probability`"
         if "people" in given and "given" in given:
@@ -201,7 +204,16 @@ class Mine(SpecModel):
     support: Annotated[int, Field(strict=True, ge=1, le=LARGEST_COUNT)] = Field(
         default=3, description="People a rule must rest on."
     )
-    within: Probability = Field(default=0.0, description="ε: rules are known up to p ± ε.")
+    within: Annotated[tuple[Probability, ...], Field(min_length=1), Listed] = Field(
+        default=(0.0,),
+        description="ε: rules are known up to p ± ε; one number, or several for as many curves.",
+    )
+
+    @classmethod
+    def written_out(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("within"), int | float):
+            data["within"] = [data["within"]]
+        return data
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
@@ -214,11 +226,12 @@ class Mine(SpecModel):
             yield (), "has lists of different lengths: `positive` and `negative` make the steps together"
 
     @property
-    def steps(self) -> tuple[tuple[int, int], ...]:
-        """(K₊, K₋) of every step."""
+    def steps(self) -> tuple[tuple[int, int, float], ...]:
+        """(K₊, K₋, ε) of every step: for each ε the whole curve."""
         number = max(len(self.positive), len(self.negative))
-        sides = (side or (0,) * number for side in (self.positive, self.negative))
-        return tuple(zip(*sides, strict=True))
+        positive, negative = (side or (0,) * number for side in (self.positive, self.negative))
+        pairs = tuple(zip(positive, negative, strict=True))
+        return tuple((more, less, within) for within in self.within for more, less in pairs)
 
 
 class Attack(SpecModel):
@@ -232,6 +245,10 @@ class Attack(SpecModel):
         default=None,
         description="The table it was made from, for mining and to measure the distance.",
     )
+    external: Original | None = Field(
+        default=None,
+        description="People with their quasi-identifiers, to resolve groups of a generalized release.",
+    )
     people: Annotated[tuple[NamedPerson, ...], Listed] = ()
     knowledge: Annotated[tuple[Knowledge, ...], Field(max_length=MOST_STATEMENTS), Listed] = ()
     mine: Mine | None = None
@@ -243,6 +260,8 @@ class Attack(SpecModel):
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
         if data.get("mine") is not None and data.get("original") is None:
             yield ("original",), "is missing: `mine` finds its rules in the original table"
+        if data.get("external") is not None and data.get("release") is None:
+            yield ("external",), "resolves generalized releases of ours: add `release`, or remove it"
         people, knowledge = data.get("people") or (), data.get("knowledge") or ()
         if not isinstance(people, list | tuple) or not isinstance(knowledge, list | tuple):
             return

@@ -238,8 +238,8 @@ class ReleaseSpec(SpecModel):
     def to_dict(self, *, secrets: bool = False) -> dict[str, Any]:
         """Plain JSON types, paths resolved, everything written out; what is unset is left out.
 
-        The fixed seed and options of the reader that look like credentials are hidden unless
-        `secrets`; only with them does `parse` give the same spec back.
+        The fixed seed, options of the reader that look like credentials and the quasi-identifiers of
+        named people are hidden unless `secrets`; only with them does `parse` give the same spec back.
         """
         plain = self.model_dump(mode="json", exclude_none=True)
         return plain if secrets else _without_secrets(plain)
@@ -259,7 +259,7 @@ class ReleaseSpec(SpecModel):
         """The same spec with the paths of files it reads resolved against `base`."""
         plain = self.to_dict(secrets=True)
         attack = plain.get("attack", {})
-        places = [plain["input"], attack.get("original", {})]
+        places = [plain["input"], attack.get("original", {}), attack.get("external", {})]
         places += plain["privacy"].get("robustness", {}).get("priors", ())
         columns = plain["columns"]["quasi_identifiers"].values()
         keys = [(place, "path") for place in places] + [(column, "hierarchy") for column in columns]
@@ -321,6 +321,8 @@ def _warnings(spec: ReleaseSpec) -> Iterator[str]:
             yield located(weak, f"adds nothing: {located(strong, 'already demands as much')}")
         if not skyline.default:
             yield "`privacy.skyline.default` is empty: only the values named in `values` are protected"
+    if any(k.casefold() == "mode" and v.casefold() == "failfast" for k, v in spec.input.options.items()):
+        yield "`input.options.mode` (FAILFAST): Spark's own log will quote the line that it stumbles over"
     if spec.suppression.unsafe_fixed_seed is not None:
         yield "`suppression.unsafe_fixed_seed` is set: others could undo the suppression; not for publication"
     if spec.suppression.method == "unsafe-d":
@@ -328,8 +330,12 @@ def _warnings(spec: ReleaseSpec) -> Iterator[str]:
 
 
 def _without_secrets(plain: dict[str, Any]) -> dict[str, Any]:
-    original = plain.get("attack", {}).get("original", {})
-    for options in (plain["input"]["options"], original.get("options", {})):
+    """Credentials, seeds, and the quasi-identifiers of people known by name are hidden."""
+    attack = plain.get("attack", {})
+    for person in attack.get("people", ()):
+        person["where"] = dict.fromkeys(person["where"], HIDDEN)
+    tables = [plain["input"], *(attack[name] for name in ("original", "external") if name in attack)]
+    for options in (table["options"] for table in tables):
         for name in options:
             if any(word in name.casefold() for word in _SECRET_OPTION):
                 options[name] = HIDDEN

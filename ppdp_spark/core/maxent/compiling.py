@@ -46,7 +46,7 @@ def compiled(statements: Sequence[Statement], named: Named, vocabulary: Vocabula
 
 def populations(statements: Sequence[Statement], named: Named, vocabulary: Vocabulary) -> FloatArray:
     """People each term speaks of, in these buckets; over disjoint buckets they add up."""
-    chosen = (_cells(t, named, vocabulary) for s in statements for _, t in s.terms)
+    chosen = (cells_of(t, named, vocabulary) for s in statements for _, t in s.terms)
     people = people_of_cells(named.buckets)
     return np.array([people[cells].sum() for cells in chosen])
 
@@ -193,7 +193,7 @@ def _matches(t: Term, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     return chosen
 
 
-def _cells(t: Term, named: Named, vocabulary: Vocabulary) -> IntArray:
+def cells_of(t: Term, named: Named, vocabulary: Vocabulary) -> IntArray:
     """The cells a term speaks of."""
     if t.people:
         wanted = [named.names.index(p) for p in t.people]
@@ -209,7 +209,7 @@ def _row(statement: Statement, named: Named, vocabulary: Vocabulary, counts: Flo
     total = sparse.csr_matrix((1, size))
     for (coefficient, t), people in zip(statement.terms, counts, strict=True):
         codes = np.array([v in t.values for v in vocabulary.values], dtype=bool)
-        variables = _variables(named.buckets, _cells(t, named, vocabulary), codes)
+        variables = _variables(named.buckets, cells_of(t, named, vocabulary), codes)
         weight = coefficient if statement.counted else coefficient / people
         entries = (np.full(len(variables), weight), variables, [0, len(variables)])
         part = sparse.csr_matrix(entries, shape=(1, size))

@@ -1,0 +1,314 @@
+"""`attack` on bucketized, generalized and foreign releases: golden answers, both solvers, gates, silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ppdp_spark import ReleaseSpec, anonymize, attack
+from ppdp_spark.core.maxent import ContradictionError
+from ppdp_spark.errors import DataError, SpecError
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "maxent.json").read_text())
+
+# Figure 1 of the paper, group and tuple by row; the values stand beside the wrong people on purpose.
+PEOPLE = pd.DataFrame(
+    [
+        ("g1", "male", "college", 30, "Breast Cancer"),
+        ("g1", "male", "college", 30, "Flu"),
+        ("g1", "female", "college", 25, "Flu"),
+        ("g1", "male", "high school", 40, "Pneumonia"),
+        ("g2", "male", "college", 30, "HIV"),
+        ("g2", "male", "high school", 40, "Pneumonia"),
+        ("g2", "female", "junior", 20, "Breast Cancer"),
+        ("g3", "female", "college", 25, "HIV"),
+        ("g3", "female", "graduate", 50, "Lung Cancer"),
+        ("g3", "male", "graduate", 60, "Flu"),
+    ],
+    columns=["group", "sex", "degree", "age", "disease"],
+)
+
+
+def spec(knowledge=(), path=None, columns=None, **attacking) -> ReleaseSpec:
+    default = {
+        "group": "group",
+        "quasi_identifiers": {"sex": "categorical", "degree": "categorical", "age": "numeric"},
+        "sensitive": "disease",
+    }
+    return ReleaseSpec.parse(
+        {
+            "version": 1,
+            "dataset": "figure 1",
+            "input": {"path": "x.parquet"},
+            "columns": columns or default,
+            "attack": {"knowledge": list(knowledge), **attacking},
+            "output": {} if path is None else {"path": str(path)},
+        }
+    )
+
+
+def believed(spark, path, **given):
+    """P*(value | tuple) by value, from the table in the private folder."""
+    table = spark.read.parquet(str(path / "private/attack/posterior")).toPandas()
+    shown = pd.DataFrame(list(table["given"]))
+    chosen = np.logical_and.reduce([shown[name] == value for name, value in given.items()])
+    return dict(zip(table["value"][chosen], table["posterior"][chosen], strict=True))
+
+
+def golden(name):
+    return next(case for case in GOLDEN if case["name"] == name)
+
+
+@pytest.fixture(scope="module")
+def people(spark):
+    return spark.createDataFrame(PEOPLE).repartition(4).cache()
+
+
+def test_without_knowledge_the_closed_form(spark, people, tmp_path):
+    run = attack(spec(path=tmp_path), table=people)
+    step = run.summary["attack"]["steps"][0]
+    assert step["solver"]["form"] == "closed" and run.ok and run.verdict.rows[0].status == "measured"
+    found = believed(spark, tmp_path, degree="college", sex="male")
+    assert found == pytest.approx(
+        {"Flu": 1 / 3, "Breast Cancer": 5 / 18, "Pneumonia": 5 / 18, "HIV": 1 / 9}, abs=1e-14
+    )
+    assert run.summary["attack"]["source"] | {"kind": "table"} == {
+        "kind": "table",
+        "buckets": 3,
+        "people": 10,
+        "tuples": 6,
+        "values": 5,
+        "variables": 9 + 9 + 9,
+        "touched_buckets": 0,
+    }
+    assert sum(bar["people"] for bar in run.summary["attack"]["histogram"]) == 10
+
+
+def golden_table(spark, case):
+    """A golden case as a table of people with one quasi-identifier."""
+    rows = [
+        (bucket["bucket"], qi, sa)
+        for bucket in case["buckets"]
+        for qi, sa in zip(bucket["qi"], bucket["sa"], strict=True)
+    ]
+    return spark.createDataFrame(rows, "bucket int, q string, s string"), rows
+
+
+def golden_knowledge(case, rows):
+    """Its joint probabilities as statements of a spec on P(s | q)."""
+    bounds = {"=": "probability", ">=": "at_least", "<=": "at_most"}
+    told = []
+    for statement in case["knowledge"]:
+        (term,) = statement["terms"]
+        share = sum(q in term["qi"] for _, q, _ in rows) / len(rows)
+        bound = {bounds[statement["op"]]: round(statement["rhs"] / share, 12)}
+        told.append({"given": {"q": term["qi"]}, "values": term["sa"], **bound})
+    return told
+
+
+COLUMNS = {"group": "bucket", "quasi_identifiers": {"q": "categorical"}, "sensitive": "s"}
+
+
+@pytest.mark.parametrize(
+    ("name", "variables"), [("zeros_of_section_3_1", 0), ("mixed", 0), ("mixed", 100), ("random3", 100)]
+)
+def test_golden_through_the_spec_on_the_driver_and_spread(spark, tmp_path, name, variables):
+    case = golden(name)
+    table, rows = golden_table(spark, case)
+    asked = spec(golden_knowledge(case, rows), path=tmp_path, columns=COLUMNS)
+    run = attack(asked, table=table, local_variables=variables)
+    solver = run.summary["attack"]["steps"][0]["solver"]
+    assert solver["form"] == ("local" if variables else "distributed") and solver["converged"]
+    found = {
+        f"{q}|{s}": p
+        for q in {q for _, q, _ in rows}
+        for s, p in believed(spark, tmp_path, q=q).items()
+        if p > 1e-9
+    }
+    assert found == pytest.approx({k: p for k, p in case["conditional"].items() if p > 1e-9}, abs=1e-6)
+
+
+def test_a_contradiction_names_the_statements_in_both_forms(spark, people):
+    told = [
+        {"given": {"sex": "male"}, "value": "HIV", "at_most": 0.4},
+        {"given": {"sex": "male"}, "value": "Flu", "probability": 0.0},
+        {"given": {"sex": "female"}, "value": "Flu", "at_most": 0.1},
+    ]
+    for variables in (0, 1_000):
+        with pytest.raises(ContradictionError) as told_off:
+            attack(spec(told), table=people, local_variables=variables)
+        assert told_off.value.exit_code == 3
+        assert told_off.value.statements == (1, 2)
+        assert "knowledge 1" in str(told_off.value) and "knowledge 2" in str(told_off.value)
+
+
+def test_every_problem_of_the_knowledge_at_once(people):
+    told = [
+        {"given": {"sexx": "male"}, "value": "Flu", "probability": 0.1},
+        {"given": {"sex": "diverse"}, "value": "Flu", "probability": 0.1},
+        {"given": {"sex": "male"}, "value": "Measles", "probability": 0.1},
+        {"given": {"sex": "male", "degree": "junior"}, "value": "Flu", "probability": 0.1},
+        {"given": {"age": {"from": 90}}, "value": "Flu", "probability": 0.1},
+        {"given": {"degree": {"from": 1}}, "value": "Flu", "probability": 0.1},
+    ]
+    named = [{"name": "ann", "where": {"age": 99}}, {"name": "bob", "where": {"sex": "male"}}]
+    with pytest.raises(SpecError) as wrong:
+        attack(spec(told, people=named), table=people)
+    text = str(wrong.value)
+    for number in range(6):
+        assert f"`attack.knowledge.{number}`" in text
+    assert "`attack.people.0` (ann)" in text and "`attack.people.1` (bob) fits several" in text
+    with pytest.raises(
+        DataError, match=r"`attack.knowledge.0` speaks of people of whom the release has none"
+    ):
+        attack(spec(told[3:4]), table=people)
+
+
+def test_people_by_name_decide_and_their_quasi_identifiers_stay_hidden(spark, people, tmp_path):
+    named = [
+        {"name": "ann", "where": {"sex": "female", "degree": "college"}, "group": "g1"},
+        {"name": "zoe", "where": {"age": 25}},
+    ]
+    told = [{"people": ["ann"], "value": "Breast Cancer", "probability": 1.0}]
+    runs = [
+        attack(
+            spec(told, path=tmp_path / str(size), people=named, threshold=0.9),
+            table=people,
+            local_variables=size,
+        )
+        for size in (0, 1_000)
+    ]
+    steps = [run.summary["attack"]["steps"][0] for run in runs]
+    assert [step["solver"]["form"] for step in steps] == ["distributed", "local"]
+    for run, step in zip(runs, steps, strict=True):
+        assert step["max_posterior"] == pytest.approx(1.0) and step["certain_people"] >= 1
+        row = run.verdict.rows[0]
+        assert (row.status, row.threshold, row.relation, run.ok) == ("fail", 0.9, "<=", False)
+        assert row.witness == {"group": row.witness["group"], "value": "Breast Cancer", "people": 1.0}
+        assert "(hidden)" in json.dumps(run.summary["spec"]["attack"]["people"])
+    tables = [
+        spark.read.parquet(str(tmp_path / str(size) / "private/attack/posterior")).toPandas()
+        for size in (0, 1_000)
+    ]
+    ordered = [t.assign(q=t["given"].map(str)).sort_values(["q", "person", "value"]) for t in tables]
+    assert ordered[0]["posterior"].to_numpy() == pytest.approx(ordered[1]["posterior"].to_numpy(), abs=1e-8)
+    assert set(tables[0]["person"].dropna()) == {"ann", "zoe"}
+
+
+def census(rows=240, seed=5) -> pd.DataFrame:
+    """People whose job leans on sex and age; identifiers and ages are easy to recognise in a text."""
+    rng = np.random.default_rng(seed)
+    age, sex = rng.integers(7001, 7013, rows), rng.choice(["CANARYF", "CANARYM"], rows)
+    job = np.where(rng.random(rows) < 0.5, (age % 4 + (sex == "CANARYF")) % 4, rng.integers(0, 4, rows))
+    names = [f"CANARYID{i}" for i in range(rows)]
+    return pd.DataFrame({"id": names, "age": age, "sex": sex, "job": [f"job{j}" for j in job]})
+
+
+def published(spark, folder, form):
+    """A release of the census, and its original as files."""
+    table = spark.createDataFrame(census())
+    table.write.parquet(str(folder / "original.parquet"))
+    plain = {
+        "version": 1,
+        "dataset": "census",
+        "input": {"path": str(folder / "original.parquet")},
+        "columns": {
+            "identifiers": ["id"],
+            "quasi_identifiers": {"age": "numeric", "sex": "categorical"},
+            "sensitive": "job",
+        },
+        "privacy": {"k_anonymity": 5, "l_diversity": {"kind": "distinct", "l": 2}},
+        "output": {"path": str(folder / "out"), "form": form},
+    }
+    assert anonymize(ReleaseSpec.parse(plain), spark=spark).ok
+    return plain
+
+
+def attacked(spark, plain, folder, **attacking):
+    section = {"release": str(folder / "out"), **attacking}
+    found = {**plain, "attack": section, "output": {"path": str(folder / "found")}}
+    return attack(ReleaseSpec.parse(found), spark=spark)
+
+
+@pytest.fixture(scope="module")
+def bucketized(spark, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bucketized")
+    return folder, published(spark, folder, "bucketized")
+
+
+def test_our_bucketized_release_with_mined_rules(spark, bucketized):
+    folder, plain = bucketized
+    mine = {"positive": [0, 20, 600], "negative": [0, 20, 600], "attributes": [1, 2], "support": 1}
+    original = str(folder / "original.parquet")
+    run = attacked(spark, plain, folder, original=original, mine=mine, threshold=0.99)
+    found = run.summary["attack"]
+    none, some, everything = found["steps"]
+    assert [step["solver"]["form"] for step in found["steps"]] == ["closed", "local", "local"]
+    # Complete and true knowledge recovers the data; the more is known, the nearer the truth.
+    assert none["accuracy"] > some["accuracy"] > everything["accuracy"]
+    assert everything["accuracy"] == pytest.approx(0.0, abs=1e-6)
+    table = census()
+    truth = table.groupby(["age", "sex"])["job"].value_counts(normalize=True)
+    for (age, sex, job), share in list(truth.items())[::7]:
+        assert believed(spark, folder / "found", age=age, sex=sex)[job] == pytest.approx(share, abs=1e-5)
+    assert everything["max_posterior"] == pytest.approx(truth.max(), abs=1e-6)
+    assert none["mean_posterior"] < everything["mean_posterior"]
+    assert found["source"]["people"] == 240 and found["source"]["kind"] == "bucketized"
+    assert found["knowledge"]["mined"]["positive"] == len(truth) + len_of_single_rules(table)
+    assert run.ok == (truth.max() < 0.99) and found["threshold"] == 0.99
+    silent(run, folder / "found")
+
+
+def len_of_single_rules(table):
+    return sum(len(table.groupby([name, "job"])) for name in ("age", "sex"))
+
+
+def silent(run, folder):
+    """No identifier and no quasi-identifier of anyone in what the run tells."""
+    told = json.dumps(
+        [run.verdict.to_dict(), {k: v for k, v in run.summary.items() if k != "spec"}], default=str
+    )
+    written = (folder / "private/attack/report.html").read_text()
+    for text in (told, written, (folder / "private/attack/verdict.json").read_text()):
+        assert "CANARY" not in text and "7001" not in text and "7012" not in text
+
+
+def test_a_generalized_release_alone_and_with_an_external_table(spark, tmp_path):
+    plain = published(spark, tmp_path, "generalized")
+    run = attacked(spark, plain, tmp_path)
+    found = run.summary["attack"]
+    assert found["source"]["kind"] == "generalized"
+    assert found["source"]["tuples"] <= found["source"]["buckets"] and found["steps"][0]["accuracy"] is None
+    external = str(tmp_path / "original.parquet")
+    knowing = [{"given": {"age": [7001, 7002]}, "value": "job1", "at_most": 0.05}]
+    run = attacked(spark, plain, tmp_path, external=external, original=external, knowledge=knowing)
+    step = run.summary["attack"]["steps"][0]
+    assert run.summary["attack"]["source"]["people"] == 240 and step["accuracy"] > 0
+    table = spark.read.parquet(str(tmp_path / "found/private/attack/posterior")).toPandas()
+    shown = pd.DataFrame(list(table["given"]))
+    chosen = shown["age"].isin([7001, 7002]) & (table["value"] == "job1")
+    people = census()["age"].isin([7001, 7002]).sum()
+    assert (table["posterior"] * table["people"])[chosen].sum() / people == pytest.approx(0.05, abs=1e-6)
+    silent(run, tmp_path / "found")
+    few = spark.createDataFrame(census().head(200))
+    few.write.parquet(str(tmp_path / "few.parquet"))
+    with pytest.raises(DataError, match="it must hold everybody in the release"):
+        attacked(spark, plain, tmp_path, external=str(tmp_path / "few.parquet"))
+    with pytest.raises(SpecError, match=r"add `attack.external`"):
+        attacked(spark, plain, tmp_path, original=external, mine={"positive": [3]})
+
+
+def test_more_people_outside_than_in_the_release_are_all_candidates(spark, tmp_path):
+    plain = published(spark, tmp_path, "generalized")
+    more = pd.concat([census(), census(60, seed=9)])
+    spark.createDataFrame(more).write.parquet(str(tmp_path / "more.parquet"))
+    run = attacked(spark, plain, tmp_path, external=str(tmp_path / "more.parquet"))
+    found = run.summary["attack"]
+    assert found["source"]["people"] == 240 and sum(bar["people"] for bar in found["histogram"]) == 240
+    named = [{"name": "ann", "where": {"age": 7001, "sex": "CANARYF"}}]
+    with pytest.raises(DataError, match="needs groups whose people are certain"):
+        attacked(spark, plain, tmp_path, external=str(tmp_path / "more.parquet"), people=named)
