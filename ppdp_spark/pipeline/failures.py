@@ -26,7 +26,7 @@ _UNREADABLE = (
 )
 
 
-_FILE = re.compile(r"\b[Ff]ile \w+:[^\n]*?([^/\n]+?)(?: does not exist|\.\s|\.$)")
+_FILE = re.compile(r"\b[Ff]ile \w+:[^\n]*/([^/=\n]+?)(?: does not exist|\.\s|\.$)")
 _REFUSED = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large")
 """What systems say when nothing more can be written; Spark passes it on in its own text."""
 
