@@ -12,6 +12,7 @@ from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.profile import CHANGED, Profile, quasi_value, sensitive_value, take_part
 from ppdp_spark.spark.tables import Roles
+from ppdp_spark.spark.unseen import unseen
 from ppdp_spark.spec import ReleaseSpec
 
 
@@ -43,7 +44,7 @@ def encode_rows(
         if only is not None and j not in only:
             continue
         if isinstance(attribute, Ordered):
-            rows = rows.withColumn(C.code(j), _ordered_code(F.col(C.code(j)), attribute))
+            rows = rows.withColumn(C.code(j), _ordered_code(rows, C.code(j), attribute))
         else:
             rows = _looked_up(rows, C.code(j), attribute.values, null_code=0, first_code=1)
     if profile.sensitive is not None and profile.sensitive.case == "svpi":
@@ -53,15 +54,17 @@ def encode_rows(
     return rows
 
 
-def _ordered_code(value: Column, attribute: Ordered) -> Column:
+def _ordered_code(rows: DataFrame, name: str, attribute: Ordered) -> Column:
     """value - low + 1 in the narrowest integer type, null as 0; wide ranges stay physical."""
+    value = F.col(name)
     if attribute.low is None or attribute.high is None:
         return F.when(value.isNull(), F.lit(0)).otherwise(_stop("int")).cast("tinyint")
-    inside = value.between(F.lit(attribute.low), F.lit(attribute.high))
+    low, high = (unseen(rows.sparkSession, bound) for bound in (attribute.low, attribute.high))
+    inside = value.between(low, high)
     if not attribute.narrow:
         kind = "double" if attribute.kind == "float" else "bigint"
         return F.when(value.isNull(), F.lit(None).cast(kind)).when(inside, value).otherwise(_stop(kind))
-    code = (value - F.lit(int(attribute.low) - 1)).cast(_narrowest(int(attribute.span) + 1))
+    code = (value - low + 1).cast(_narrowest(int(attribute.span) + 1))
     zero = F.lit(0).cast(_narrowest(int(attribute.span) + 1))
     return F.when(value.isNull(), zero).when(inside, code).otherwise(_stop("int").cast("tinyint"))
 

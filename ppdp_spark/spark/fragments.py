@@ -22,12 +22,14 @@ from ppdp_spark.core.groups import GroupSummaries
 from ppdp_spark.core.mondrian import Cuts, Sensitive, partition
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.profile import SensitiveDomain
+from ppdp_spark.spark.unseen import field, unseen_struct
 
 FRAGMENT_ROWS = 400_000
 """Rows a task works on at once: large enough to amortise its start, small enough for its memory."""
 
 SAMPLE_ROWS = 200_000
 _SAMPLE_LIMIT = 1_000_000
+_CUTS = "cuts"
 
 
 @dataclass(frozen=True)
@@ -65,17 +67,26 @@ def renumbered(tree: Tree, first: int = 0) -> Tree:
     return Cut(tree.attribute, tree.value, left, right)
 
 
-def fragment_column(tree: Tree, attributes: Sequence[Attribute]) -> SparkColumn:
-    """The fragment of each row, as an expression on its codes."""
+def with_fragments(rows: DataFrame, tree: Tree, attributes: Sequence[Attribute]) -> DataFrame:
+    """Encoded rows with their fragment; the plan does not show where the cuts are."""
+    values: list[float | int] = []
+    fragment = _fragment_column(tree, attributes, values).cast("int")
+    if values:
+        rows = rows.withColumn(_CUTS, unseen_struct(rows.sparkSession, values))
+    return rows.withColumn(C.FRAGMENT, fragment).drop(_CUTS)
+
+
+def _fragment_column(tree: Tree, attributes: Sequence[Attribute], values: list[float | int]) -> SparkColumn:
+    """The fragment of each row, as an expression on its codes and on `values`, which are added to."""
     if isinstance(tree, Leaf):
         return F.lit(tree.fragment)
     code = F.col(C.code(tree.attribute))
-    inside = code <= F.lit(tree.value)
+    inside = code <= F.col(_CUTS)[field(len(values))]
+    values.append(tree.value)
     if getattr(attributes[tree.attribute], "narrow", True) is False:
         inside = code.isNull() | inside
-    return F.when(inside, fragment_column(tree.left, attributes)).otherwise(
-        fragment_column(tree.right, attributes)
-    )
+    left, right = (_fragment_column(side, attributes, values) for side in (tree.left, tree.right))
+    return F.when(inside, left).otherwise(right)
 
 
 def sampled(table: DataFrame, names: Sequence[str], total: int) -> DataFrame:
@@ -148,7 +159,7 @@ def count_fragments(
 ) -> GroupSummaries:
     """Exact people, and occurrences of each sensitive value, of every fragment."""
     fragments = len(fragments_of(tree))
-    located = rows.withColumn(C.FRAGMENT, fragment_column(tree, attributes))
+    located = with_fragments(rows, tree, attributes)
     sizes = np.zeros(fragments, np.int64)
     counts = np.zeros((fragments, 0 if domain is None else len(domain.values)), np.int64)
     if domain is None or domain.case != "svpi":

@@ -15,7 +15,7 @@ from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.groups import IntArray
 from ppdp_spark.core.mondrian import partition, undivided, undivided_summary
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.fragments import Tree, fragment_column, fragments_of
+from ppdp_spark.spark.fragments import Tree, fragments_of, with_fragments
 from ppdp_spark.spark.layout import Layout, People
 
 Batches = Iterable[pa.RecordBatch]
@@ -101,7 +101,7 @@ def all_sound(groups: DataFrame) -> bool:
 def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     """Groups of the table, one row each; every fragment is one task after one shuffle."""
     layout = task.layout
-    located = rows.withColumn(C.FRAGMENT, fragment_column(tree, layout.attributes).cast("int"))
+    located = with_fragments(rows, tree, layout.attributes)
     packed = layout.packed(located, C.FRAGMENT)
     placed = packed.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
     if task.raw:

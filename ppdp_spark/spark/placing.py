@@ -21,7 +21,7 @@ from ppdp_spark.core.robustness import RRobustness
 from ppdp_spark.core.settling import settle
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.fragments import FRAGMENT_ROWS, Tree, fragment_column, fragments_of
+from ppdp_spark.spark.fragments import FRAGMENT_ROWS, Tree, fragments_of, with_fragments
 from ppdp_spark.spark.layout import Layout, People
 from ppdp_spark.spark.priors import SET, SHARES, VALUES, PriorSet, beside_people
 
@@ -263,8 +263,7 @@ def place_rows(rows: DataFrame, tree: Tree, task: PlaceFragment, priors: Sequenc
     layout = task.layout
     kept = [C.kept(j) for j in range(layout.kept)]
     tie = F.xxhash64(*kept) if kept else F.lit(0).cast("bigint")
-    fragment = fragment_column(tree, layout.attributes).cast("int")
-    located = rows.withColumns({C.FRAGMENT: fragment, TIE: tie})
+    located = with_fragments(rows, tree, layout.attributes).withColumn(TIE, tie)
     fragments = len(fragments_of(tree))
     together = beside_people(located, C.FRAGMENT, fragments, priors, layout.packed_names)
     packed = layout.packed(together, C.FRAGMENT, *EXTRA_COLUMNS)

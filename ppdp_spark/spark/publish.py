@@ -14,10 +14,12 @@ from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.encode import decode
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.physical import from_physical, range_label
+from ppdp_spark.spark.unseen import field, unseen, unseen_struct
 
 FILE_ROWS = 500_000
 """Rows aimed at in a published file. The number of files follows from the content alone."""
 
+_BOUNDS = "bounds"
 _ROW_BITS = 33
 """`monotonically_increasing_id` keeps the row's position within its partition in this many bits."""
 
@@ -87,23 +89,25 @@ def _values(attribute: Attribute) -> float:
 
 def number_groups(groups: DataFrame, order: Order, ties: Sequence[str]) -> DataFrame:
     """Groups sorted and numbered 1, 2, …; each file's groups are one task's."""
-    part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(
-        _file_of(F.col(order.primary), order.bounds)
-    )
-    placed = groups.withColumn(C.FRAGMENT, part).repartitionById(order.files, F.col(C.FRAGMENT))
+    bounds = [F.col(_BOUNDS)[field(i)] for i in range(len(order.bounds))]
+    part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(_file_of(F.col(order.primary), bounds))
+    if bounds:
+        groups = groups.withColumn(_BOUNDS, unseen_struct(groups.sparkSession, order.bounds))
+    placed = groups.withColumn(C.FRAGMENT, part).drop(_BOUNDS)
+    placed = placed.repartitionById(order.files, F.col(C.FRAGMENT))
     placed = placed.sortWithinPartitions(*order.keys, *ties)
     within = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
     before = F.element_at(F.array(*(F.lit(n).cast("bigint") for n in order.offsets)), F.col(C.FRAGMENT) + 1)
     return placed.withColumn(C.GROUP_ID, before + within + 1)
 
 
-def _file_of(value: Column, bounds: Sequence[Any], first: int = 0) -> Column:
+def _file_of(value: Column, bounds: Sequence[Column], first: int = 0) -> Column:
     """The file whose range holds the value, by halving."""
     if not bounds:
         return F.lit(first)
     middle = len(bounds) // 2
     low, high = bounds[:middle], bounds[middle + 1 :]
-    return F.when(value <= F.lit(bounds[middle]), _file_of(value, low, first)).otherwise(
+    return F.when(value <= bounds[middle], _file_of(value, low, first)).otherwise(
         _file_of(value, high, first + middle + 1)
     )
 
@@ -170,16 +174,17 @@ def bucketized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> 
             rows = decode(rows, C.code(j), attribute.values, first_code=1)
             value = F.col(C.code(j)).cast(attribute.type)
         else:
-            value = from_physical(_physical_value(F.col(C.code(j)), attribute), attribute)
+            value = from_physical(_physical_value(rows, C.code(j), attribute), attribute)
         wanted.append(value.alias(attribute.name))
     wanted += [F.col(C.kept(j)).alias(name) for j, name in enumerate(names)]
     return rows.select(*wanted)
 
 
-def _physical_value(code: Column, attribute: Ordered) -> Column:
+def _physical_value(rows: DataFrame, name: str, attribute: Ordered) -> Column:
+    code = F.col(name)
     if not attribute.narrow:
         return code
-    return F.when(code != 0, code.cast("bigint") + F.lit(int(attribute.low or 0) - 1))
+    return F.when(code != 0, code.cast("bigint") - 1 + unseen(rows.sparkSession, int(attribute.low or 0)))
 
 
 def sensitive_counts(groups: DataFrame, layout: Layout, order: Order) -> DataFrame:

@@ -27,7 +27,10 @@ LOCAL_DEFAULTS = {
     # No port, no server threads: a command is over before anyone opens the page.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
+    # Event logs outlive the run, in a place that is not ours.
+    "spark.eventLog.enabled": "false",
+    # Spark's log quotes the cell it stumbles over; what a failure means is told by ours.
+    "spark.log.level": os.environ.get("PPDP_SPARK_LOG", "OFF"),
 }
 
 JAVA_OPTIONS = (

@@ -21,6 +21,7 @@ from ppdp_spark.spark.physical import to_physical
 from ppdp_spark.spark.priors import SHARES, VALUES, PriorSet, learned, without_prior
 from ppdp_spark.spark.profile import Profile
 from ppdp_spark.spark.tables import read_table
+from ppdp_spark.spark.unseen import unseen
 from ppdp_spark.spec import Input, Prior
 
 ROUNDING = 1e-9
@@ -121,12 +122,11 @@ def _coded(rows: DataFrame, name: str, attribute: Attribute) -> DataFrame:
     if isinstance(attribute, Ordered):
         if attribute.low is None or attribute.high is None:
             return rows.where(value.isNull()).withColumn(name, F.lit(0))
-        inside = rows.where(value.isNull() | value.between(F.lit(attribute.low), F.lit(attribute.high)))
+        low, high = (unseen(rows.sparkSession, bound) for bound in (attribute.low, attribute.high))
+        inside = rows.where(value.isNull() | value.between(low, high))
         if not attribute.narrow:
             return inside
-        return inside.withColumn(
-            name, F.coalesce((value - F.lit(int(attribute.low) - 1)).cast("int"), F.lit(0))
-        )
+        return inside.withColumn(name, F.coalesce((value - low + 1).cast("int"), F.lit(0)))
     known = dictionary(rows.sparkSession, [None, *attribute.values])
     known = known.select(F.col("text").alias("key_text"), F.col("code").alias("key_code"))
     joined = rows.join(F.broadcast(known), value.eqNullSafe(F.col("key_text")), "inner")
