@@ -116,7 +116,7 @@ class PosteriorAudit:
     def _affordable(
         self, groups: GroupSummaries, chosen: IntArray, priors: tuple[IntArray, FloatArray], bounds: IntArray
     ) -> IntArray:
-        """Those of the chosen groups that are feasible, until the work is too much; in the binary model all."""
+        """Those of the chosen groups that are feasible, while the work is bearable; all, if binary."""
         if self.robustness.model == "binary" or not len(chosen):
             return chosen
         described = _signature_groups(groups, chosen, priors, bounds)

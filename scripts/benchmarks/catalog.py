@@ -7,6 +7,7 @@ from benchmarks.scenario import Options, Parameters, Scenario
 CUTS = ("paper", "even")
 PEERS = ("anonypy", "polarfrost")
 POINTS = (0, 20)
+MODELS = ("joint", "binary")
 WIDTHS = (2, 8, 20)
 DISTINCT_VALUES = 1_000_000
 SKYLINES = ({"l": 2, "k": 3, "m": 0, "c": 0.6}, {"l": 2, "k": 3, "m": 2, "c": 0.6})
@@ -121,6 +122,33 @@ _ALL = (
         ratio=("explore", "count by group"),
         tables=("grouped",),
         facts={"groups": "groups", "maximal points": "points", "driver s": "driver"},
+    ),
+    Scenario(
+        name="art",
+        about="`ppdp anonymize` of a census by ART, 20 values, three attribute sets, against Mondrian that "
+        "allows a value at most 1/r of a group",
+        module="art",
+        rows=(1_000_000, 3_000_000, 10_000_000),
+        variants=lambda options: [{"r": 3, "model": model, **options.spark()} for model in MODELS],
+        ratio=("art", "mondrian"),
+        tables=("census",),
+        facts={
+            "verdict": "verdict",
+            "people a group": "mean_size",
+            "people a group, Mondrian": "baseline.mean_size",
+            "share suppressed": "suppressed",
+        },
+    ),
+    Scenario(
+        name="audit",
+        about="`ppdp check` of r-robustness, groups of 20 people, 20 values, two attribute sets, against a "
+        "bare groupBy(group, sensitive).count()",
+        module="audit",
+        rows=(20_000_000,),
+        variants=lambda options: [{"model": model, **options.spark()} for model in MODELS],
+        ratio=("audit", "count by group"),
+        tables=("signed",),
+        facts={"groups": "groups", "largest posterior": "worst"},
     ),
     Scenario(
         name="suppress",

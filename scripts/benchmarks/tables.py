@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from benchmarks.bench import Bench
 
@@ -20,9 +20,11 @@ WIDE = (*QUASI_IDENTIFIERS, *(f"measure{i}" for i in range(12)))
 
 PERSON = "person_id"
 GROUP, VALUE = "group", "value"
+SEX, REGION = "sex", "region"
 
 PEOPLE_A_GROUP = 20
 VALUES = 20
+REGIONS = 12
 FREQUENT_PERCENT = 30
 """Share of the people of the skewed table who have one and the same occupation."""
 
@@ -73,14 +75,24 @@ def _wide(spark: SparkSession, rows: int) -> DataFrame:
     return people
 
 
-def _grouped(spark: SparkSession, rows: int) -> DataFrame:
+def _grouped(spark: SparkSession, rows: int, *more: Column) -> DataFrame:
     """People in groups of about twenty, not clustered, with one of twenty values each."""
     from pyspark.sql import functions as F
 
     people = spark.range(0, rows, 1, _partitions(spark, rows))
     group = F.pmod(F.xxhash64("id", F.lit(1)), F.lit(max(1, rows // PEOPLE_A_GROUP)))
     value = F.concat(F.lit("value "), F.pmod(F.xxhash64("id", F.lit(2)), F.lit(VALUES)).cast("string"))
-    return people.select(group.alias(GROUP), value.alias(VALUE))
+    return people.select(group.alias(GROUP), value.alias(VALUE), *more)
+
+
+def _signed(spark: SparkSession, rows: int) -> DataFrame:
+    """The same, with two attributes that a reader may know of everybody."""
+    from pyspark.sql import functions as F
+
+    drawn = F.xxhash64("id", F.lit(3))
+    sex = F.when(drawn % 2 == 0, "Female").otherwise("Male")
+    region = F.concat(F.lit("region "), F.pmod(F.shiftright(drawn, 8), F.lit(REGIONS)).cast("string"))
+    return _grouped(spark, rows, sex.alias(SEX), region.alias(REGION))
 
 
 def _records(spark: SparkSession, rows: int) -> DataFrame:
@@ -93,4 +105,11 @@ def _partitions(spark: SparkSession, rows: int) -> int:
     return max(spark.sparkContext.defaultParallelism, rows // _FILE_ROWS)
 
 
-_MAKERS = {"census": _census, "skewed": _skewed, "wide": _wide, "grouped": _grouped, "records": _records}
+_MAKERS = {
+    "census": _census,
+    "skewed": _skewed,
+    "wide": _wide,
+    "grouped": _grouped,
+    "signed": _signed,
+    "records": _records,
+}

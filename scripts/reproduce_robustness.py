@@ -1,0 +1,283 @@
+"""What r-robust releases are good for [ART, Section VI]: COUNT queries answered from them, against the truth.
+
+    python scripts/reproduce_robustness.py [--quick] [--rows 50000] [--out benchmarks/robustness]
+
+A query asks how many people lie in ranges of d quasi-identifiers and have a sensitive value. The releases:
+ℓ-diverse Mondrian (no value has more than 1/r of a group, with generalized or with untouched
+quasi-identifiers), Anatomy with ℓ = r, ART in its published form (Δ condition, binary model), ART and
+Mondrian robust in the joint model. All but the first publish quasi-identifiers as they are and the values of
+each group beside them. People who find no group are not published; they count in the truth. The Adult
+table is read from $PPDP_ADULT, else from ../shared/data/adult.csv beside the repository; the census is ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from reproduction import NO_FIGURES, ROOT, Record, adult_path, pyplot, save, table, write_results
+
+from ppdp_spark.core.boxes import Box, Interval, Members
+from ppdp_spark.core.groups import FloatArray, IntArray
+from ppdp_spark.core.mondrian import Axis, Sensitive, partition
+from ppdp_spark.core.priors import PeoplePriors
+from ppdp_spark.core.queries import (
+    Domain,
+    Holders,
+    Query,
+    bucketized_answers,
+    draw_queries,
+    error_floor,
+    generalized_answers,
+    relative_errors,
+    true_answers,
+)
+from ppdp_spark.core.robustness import RRobustness, relaxed
+from ppdp_spark.spark.placing import Placed, Placement
+
+QUERIES, QUICK_QUERIES = 1_000, 400
+LEVELS, QUICK_LEVELS = (2, 3, 4, 5, 6), (4,)
+SHOWN_LEVEL = 4
+CENSUS_ROWS = 50_000
+SENSITIVE = "occupation"
+NUMERIC = ("age", "hours", "income")
+ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
+CENSUS = ("age", "sex", "education", "marital", "race", "state", "hours", "income")
+ATTRIBUTE_SETS = (("sex",), ("race", "sex"), ("age", "sex"))
+
+GENERALIZED, DIVERSE, ANATOMY = "Mondrian, ℓ-diverse, generalized", "Mondrian, ℓ-diverse", "Anatomy"
+PUBLISHED, JOINT, ROBUST = "ART, published form", "ART, joint", "Mondrian, robust joint"
+METHODS = (GENERALIZED, DIVERSE, ANATOMY, PUBLISHED, JOINT, ROBUST)
+
+
+@dataclass(frozen=True)
+class Study:
+    """A table of people as codes from 1, in the order of numbers and of names.
+
+    It is also what a task sees of its people: `codes`, `sensitive` and `axes`.
+    """
+
+    names: tuple[str, ...]
+    codes: IntArray
+    sensitive: Sensitive
+
+    @classmethod
+    def of(cls, names: Sequence[str], columns: dict[str, np.ndarray]) -> Study:
+        codes = [np.unique(columns[name], return_inverse=True)[1] + 1 for name in names]
+        labels, values = np.unique(columns[SENSITIVE], return_inverse=True)
+        sensitive = Sensitive.single(values.astype(np.int32), len(labels))
+        return cls(tuple(names), np.column_stack(codes).astype(np.int32), sensitive)
+
+    @cached_property
+    def axes(self) -> list[Axis]:
+        steps = 1 / np.maximum(self.codes.max(axis=0) - 1, 1)
+        return [Axis(float(step), -float(step)) for step in steps]
+
+    @cached_property
+    def priors(self) -> PeoplePriors:
+        """How often each value occurs among people of a signature, for every attribute set."""
+        rows, tables = [], []
+        for attributes in ATTRIBUTE_SETS:
+            keys = self.codes[:, [self.names.index(name) for name in attributes]]
+            _, number = np.unique(keys, axis=0, return_inverse=True)
+            counts = np.zeros((number.max() + 1, self.sensitive.width))
+            np.add.at(counts, (number.ravel(), self.sensitive.values), 1.0)
+            rows.append(number.ravel().astype(np.int32))
+            tables.append(counts / counts.sum(axis=1, keepdims=True))
+        return PeoplePriors(tuple(rows), tuple(tables))
+
+    @cached_property
+    def places(self) -> list[IntArray]:
+        return list(self.codes.T)
+
+    def queries(self, number: int) -> tuple[Query, ...]:
+        domains = [Domain(1, int(high)) for high in self.codes.max(axis=0)]
+        return draw_queries(domains, self.sensitive.width, number)
+
+
+def released(study: Study, method: str, r: int) -> Placed:
+    """Who is in which group; whoever is in none is suppressed."""
+    if method in (GENERALIZED, DIVERSE):
+        found = partition(study.codes, study.sensitive, study.axes, (relaxed(r),))
+        return Placed(found.order, found.starts)
+    labels = tuple("+".join(attributes) for attributes in ATTRIBUTE_SETS)
+    robustness = {
+        ANATOMY: None,
+        PUBLISHED: RRobustness(r, "binary", labels, unique=True),
+        JOINT: RRobustness(r, "joint", labels),
+        ROBUST: RRobustness(r, "joint", labels),
+    }[method]
+    partitioner = {ANATOMY: "anatomy", ROBUST: "mondrian"}.get(method, "art")
+    placement = Placement(partitioner, (relaxed(r),), robustness, 2, r, ())
+    people: Any = study
+    return placement.cut(people, study.priors if robustness else PeoplePriors((), ()))
+
+
+def estimates(study: Study, placed: Placed, queries: Sequence[Query], *, generalized: bool) -> FloatArray:
+    """Answers as a reader of the release works them out."""
+    group = np.repeat(np.arange(len(placed.bounds) - 1), np.diff(placed.bounds))
+    holders = Holders.of(group, study.sensitive.values[placed.order], study.sensitive.width)
+    if generalized:
+        return generalized_answers(queries, list(_boxes(study, placed, group)), holders)
+    places = [column[placed.order] for column in study.places]
+    return bucketized_answers(queries, places, group, holders)
+
+
+def _boxes(study: Study, placed: Placed, group: IntArray) -> Iterator[Box]:
+    """Ranges of numbers, sets of categories."""
+    none = np.zeros(len(placed.bounds) - 1, np.bool_)
+    for name, column in zip(study.names, study.places, strict=True):
+        codes = column[placed.order]
+        if name in NUMERIC:
+            low, high = (f.reduceat(codes, placed.bounds[:-1]) for f in (np.minimum, np.maximum))
+            yield Interval(low, high, none, none)
+        else:
+            width = int(codes.max()) + 1
+            keys = np.unique(group.astype(np.int64) * width + codes)
+            yield Members(np.arange(len(none)), keys, np.bincount(keys // width, minlength=len(none)), width)
+
+
+def measured(study: Study, levels: Sequence[int], number: int) -> list[Record]:
+    """One record a method and r: median and mean error, by dimension and by selectivity too."""
+    queries, people = study.queries(number), len(study.codes)
+    everyone = Holders.of(np.arange(people), study.sensitive.values, study.sensitive.width)
+    truths = true_answers(queries, study.places, everyone)
+    found = []
+    for r in levels:
+        for method in METHODS:
+            placed = released(study, method, r)
+            answers = estimates(study, placed, queries, generalized=method == GENERALIZED)
+            errors = relative_errors(answers, truths, error_floor(people))
+            record = {"r": r, "method": method, "median": float(np.median(errors))}
+            record |= {"mean": float(errors.mean()), "groups": len(placed.bounds) - 1}
+            record["suppressed"] = 1 - len(placed.order) / people
+            record["by"] = {
+                kind: _medians([getattr(query, kind) for query in queries], errors)
+                for kind in ("dimension", "selectivity")
+            }
+            found.append(record)
+    return found
+
+
+def _medians(keys: Sequence[float], errors: FloatArray) -> dict[str, float]:
+    chosen = np.array(keys)
+    return {f"{key:g}": float(np.median(errors[chosen == key])) for key in np.unique(chosen)}
+
+
+def read_adult(path: Path) -> Study:
+    """Both parts of Adult, rows with a missing value left out."""
+    with path.open(newline="") as lines:
+        rows = [row for row in csv.DictReader(lines, skipinitialspace=True) if "?" not in row.values()]
+    columns = {name: np.array([row[name] for row in rows]) for name in (*ADULT, SENSITIVE)}
+    return Study.of(ADULT, {**columns, "age": columns["age"].astype(np.int64)})
+
+
+def read_census(rows: int) -> Study:
+    """The synthetic census of the package, without nulls."""
+    from ppdp_spark.spark.census import census
+    from ppdp_spark.spark.session import local_session
+
+    people = census(local_session(), rows, nulls=False).select(*CENSUS, SENSITIVE).toArrow()
+    return census_study(people)
+
+
+def census_study(people: pa.Table) -> Study:
+    columns = {name: people.column(name).to_numpy() for name in (*CENSUS, SENSITIVE)}
+    texts = {name: columns[name].astype(str) for name in (*CENSUS, SENSITIVE) if name not in NUMERIC}
+    return Study.of(CENSUS, columns | texts)
+
+
+def markdown(results: Record) -> str:
+    parts = ["# r-robustness: what the releases are good for\n", f"{_explained(results['queries'])}\n"]
+    for name, data in results["data"].items():
+        records = data["records"]
+        parts.append(f"## {name}: {data['rows']:,} people, {data['values']} values of {SENSITIVE}\n")
+        parts.append("Median relative error by r (suppressed: people without a group, r = ")
+        parts[-1] += f"{results['shown']})\n"
+        parts.append(table(_by_level(records, results["shown"])))
+        for kind in ("dimension", "selectivity"):
+            parts.append(f"Median by {kind} of the query, r = {results['shown']}\n")
+            parts.append(table(_by_kind(records, results["shown"], kind)))
+    return "\n".join(parts)
+
+
+def _explained(number: int) -> str:
+    sets = ", ".join("{" + ", ".join(attributes) + "}" for attributes in ATTRIBUTE_SETS)
+    return (
+        f"{number:,} random COUNT queries on ranges of one to five quasi-identifiers and one value; "
+        f"priors learned from the table for the attribute sets {sets}. At equal r no value has more than "
+        "1/r of a group in any release; Anatomy and ℓ-diverse Mondrian promise no more than that, robust "
+        "ones bound what a reader who knows the priors infers. All but the generalized release show "
+        "quasi-identifiers as they are. Who finds no group is suppressed, and missed in the answers: a value "
+        "that more than 1/r of the people of a signature have cannot be hidden among them. "
+        "Made by `python scripts/reproduce_robustness.py`."
+    )
+
+
+def _by_level(records: Sequence[Record], shown: int) -> list[Record]:
+    rows = []
+    for method in METHODS:
+        mine = [record for record in records if record["method"] == method]
+        row: Record = {"release": method} | {f"r = {record['r']}": record["median"] for record in mine}
+        row["suppressed"] = next(f"{x['suppressed']:.2%}" for x in mine if x["r"] == shown)
+        rows.append(row)
+    return rows
+
+
+def _by_kind(records: Sequence[Record], shown: int, kind: str) -> list[Record]:
+    return [{"release": x["method"]} | x["by"][kind] for x in records if x["r"] == shown]
+
+
+def draw(results: Record, folder: Path) -> bool:
+    """Errors by r, by dimension and by selectivity as PNG, where matplotlib is installed."""
+    plt = pyplot()
+    if plt is None:
+        return False
+    shown, data = results["shown"], results["data"]
+    figure, axes = plt.subplots(len(data), 3, figsize=(13, 3.6 * len(data)), squeeze=False)
+    for row, (name, study) in zip(axes, data.items(), strict=True):
+        for method in METHODS:
+            mine = [x for x in study["records"] if x["method"] == method]
+            row[0].plot([x["r"] for x in mine], [x["median"] for x in mine], marker="o", label=method)
+            at = next(x for x in mine if x["r"] == shown)
+            for axis, kind in zip(row[1:], ("dimension", "selectivity"), strict=True):
+                axis.plot(list(at["by"][kind]), list(at["by"][kind].values()), marker="o", label=method)
+        row[0].set(xlabel="r", ylabel="median relative error", title=name, ylim=(0, None))
+        row[1].set(xlabel=f"query dimension (r = {shown})", ylim=(0, None))
+        row[2].set(xlabel=f"selectivity (r = {shown})", ylim=(0, None))
+    axes[0, 2].legend(fontsize=7)
+    figure.tight_layout()
+    save(figure, folder / "robustness.png")
+    return True
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "robustness")
+    parser.add_argument("--rows", type=int, default=CENSUS_ROWS, help="people of the synthetic census")
+    parser.add_argument("--quick", action="store_true", help="one r and fewer queries")
+    given = parser.parse_args()
+    levels, number = (QUICK_LEVELS, QUICK_QUERIES) if given.quick else (LEVELS, QUERIES)
+    path = adult_path()
+    studies = {"Adult": read_adult(path)} if path.is_file() else {}
+    studies["Synthetic census"] = read_census(given.rows)
+    results: Record = {"queries": number, "shown": SHOWN_LEVEL, "data": {}}
+    for name, study in studies.items():
+        facts = {"rows": len(study.codes), "values": study.sensitive.width}
+        results["data"][name] = {**facts, "records": measured(study, levels, number)}
+    write_results(given.out, "robustness", results, markdown(results))
+    if not draw(results, given.out):
+        print(NO_FIGURES)
+    if not path.is_file():
+        print(f"no Adult table at {path}: set PPDP_ADULT")
+
+
+if __name__ == "__main__":
+    main()
