@@ -22,7 +22,7 @@ from ppdp_spark.spec.base import (
     fields_of,
     problem,
 )
-from ppdp_spark.spec.columns import Input, with_shorthand
+from ppdp_spark.spec.columns import Columns, Input, with_shorthand
 from ppdp_spark.spec.wording import Location, excerpt, wrong_kind
 
 MOST_STATEMENTS = 100_000
@@ -68,6 +68,10 @@ _CONDITION_SCHEMA: dict[str, Any] = {
         {"type": "array", "items": _SCALAR_SCHEMA, "minItems": 1},
         {"type": "object", "properties": _ENDS, "additionalProperties": False, "minProperties": 1},
     ]
+}
+_SHARE_SCHEMA: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
+_ONE_OR_SEVERAL: dict[str, Any] = {
+    "anyOf": [_SHARE_SCHEMA, {"type": "array", "items": _SHARE_SCHEMA, "minItems": 1}]
 }
 Scalar = Annotated[Any, BeforeValidator(_scalar), WithJsonSchema(_SCALAR_SCHEMA)]
 Condition = Annotated[Any, BeforeValidator(_condition), WithJsonSchema(_CONDITION_SCHEMA)]
@@ -277,3 +281,17 @@ class Attack(SpecModel):
                         ("knowledge", i, "people"),
                         f"names `{excerpt(name)}`, who is not in `people`",
                     )
+
+
+def lacking_for_attack(attack: Attack | None, columns: Columns) -> Iterator[str]:
+    """A release of ours says what its columns are; of another table the spec must."""
+    if attack is not None and attack.release is not None:
+        return
+    if columns.group is None:
+        yield "`attack.release` and `columns.group` are both missing: name a release or the group column"
+    if not columns.quasi_identifiers:
+        yield "`columns.quasi_identifiers` is empty: name at least one column"
+    if columns.sensitive is None:
+        yield "`columns.sensitive` is missing: `attack` needs it"
+    elif columns.sensitive.case != "svpi":
+        yield f"`columns.sensitive.case` ({columns.sensitive.case}): `attack` needs one value a person"

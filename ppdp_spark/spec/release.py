@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
 
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spec.attack import Attack
+from ppdp_spark.spec.attack import Attack, lacking_for_attack
 from ppdp_spark.spec.base import (
     LARGEST_COUNT,
     LARGEST_L,
@@ -191,21 +191,7 @@ class ReleaseSpec(SpecModel):
         if command in ("check", "explore") and not (self.columns.group or self.columns.quasi_identifiers):
             yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
         if command == "attack":
-            yield from self._attack_problems()
-
-    def _attack_problems(self) -> Iterator[str]:
-        """A release of ours says what its columns are; of another table the spec must."""
-        if self.attack is not None and self.attack.release is not None:
-            return
-        columns = self.columns
-        if columns.group is None:
-            yield "`attack.release` and `columns.group` are both missing: name a release or the group column"
-        if not columns.quasi_identifiers:
-            yield "`columns.quasi_identifiers` is empty: name at least one column"
-        if columns.sensitive is None:
-            yield "`columns.sensitive` is missing: `attack` needs it"
-        elif columns.sensitive.case != "svpi":
-            yield f"`columns.sensitive.case` ({columns.sensitive.case}): `attack` needs one value a person"
+            yield from lacking_for_attack(self.attack, self.columns)
 
     def _placing_problems(self) -> Iterator[str]:
         """What robustness, ART and Anatomy need, and what they cannot be combined with."""

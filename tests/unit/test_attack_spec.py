@@ -127,3 +127,12 @@ def test_codes_tell_only_mentioned_values_apart():
     assert words.attributes["1"].tolist() == [1, -1, 0, -1]
     assert question.statements[1].terms[0][1].where == (("1~", Between(2, 3)),)
     assert str(question.statements[0]) == str(found.statements[0])
+
+
+def test_what_a_table_of_groups_must_have():
+    bare = ReleaseSpec.parse({"version": 1, "dataset": "d", "input": {"path": "x.parquet"}, "columns": {}})
+    with pytest.raises(SpecError) as wrong:
+        bare.require_for("attack")
+    assert len(wrong.value.problems) == 3
+    plain = bare.to_dict(secrets=True)
+    ReleaseSpec.parse({**plain, "attack": {"release": "out/x"}}).require_for("attack")

@@ -767,6 +767,8 @@ def conforms(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = N
             ok = any(conforms(value, option, root) for option in wanted)
         elif keyword in ("const", "enum"):
             ok = value in (wanted if keyword == "enum" else [wanted])
+        elif keyword == "type" and isinstance(wanted, list):
+            ok = any(conforms(value, {"type": one}, root) for one in wanted)
         elif keyword == "type":
             number = isinstance(value, int | float) and not isinstance(value, bool)
             ok = (
@@ -793,8 +795,10 @@ def conforms(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = N
             ok = not isinstance(value, list) or all(conforms(v, wanted, root) for v in value)
         elif keyword in ("minItems", "minLength"):
             ok = not isinstance(value, list | str) or len(value) >= wanted
-        elif keyword == "maxLength":
-            ok = not isinstance(value, str) or len(value) <= wanted
+        elif keyword in ("maxItems", "maxLength"):
+            ok = not isinstance(value, list | str) or len(value) <= wanted
+        elif keyword == "minProperties":
+            ok = not isinstance(value, dict) or len(value) >= wanted
         else:
             compare = {
                 "minimum": lambda v, w: v >= w,
