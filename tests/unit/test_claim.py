@@ -10,7 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Timer
 
 import pytest
 from pyarrow import fs
@@ -75,6 +75,13 @@ def test_of_runs_that_start_at_once_exactly_one_wins(tmp_path):
         with ThreadPoolExecutor(runs) as threads:
             assert sum(threads.map(start, range(runs))) == 1
         assert names(tmp_path) == []
+
+
+def test_the_first_of_two_that_start_at_once_waits_until_the_other_withdraws(tmp_path):
+    other = write_claim(tmp_path, "2", held=False)
+    Timer(0.3, other.unlink).start()
+    with Claim.held(Folder.at(tmp_path), "1"):
+        assert names(tmp_path) == [".claim-1"]
 
 
 @pytest.mark.parametrize(
