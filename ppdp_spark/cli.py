@@ -89,6 +89,18 @@ def explore(
 
 
 @app.command()
+def attack(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what an adversary with background knowledge infers from a release, by maximum entropy."""
+    _run_spec("attack", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+
+
+@app.command()
 def suppress(
     spec: SpecPath,
     overrides: Overrides = None,
