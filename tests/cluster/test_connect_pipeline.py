@@ -14,7 +14,7 @@ COMMANDS = """
 import json, sys
 from pathlib import Path
 from pyspark.sql import SparkSession
-from ppdp_spark import ReleaseSpec, anonymize, check, explore, suppress, verify
+from ppdp_spark import ReleaseSpec, anonymize, attack, check, explore, suppress, verify
 from ppdp_spark.spark.session import local_session
 
 if sys.argv[1] == "connect":
@@ -38,6 +38,12 @@ columns = {"group": "group_id", "quasi_identifiers": {"age": {}}, "sensitive": "
 for command in (check, explore):
     done = command(spec(command.__name__, input=table, columns=columns), spark=spark)
     found[command.__name__] = [done.verdict.to_dict(), done.summary.get("knowledge")]
+told = [{"given": {"age": {"from": 40}}, "value": "job1", "probability": 0.15}]
+for size in (0, 10**6):
+    knowing = {"release": str(out / "bucketized"), "knowledge": told}
+    done = attack(spec("attacked", attack=knowing), spark=spark, local_variables=size)
+    step = done.summary["attack"]["steps"][0]
+    found[f"attack {size}"] = [step["solver"].pop("form"), step["solver"]["converged"], step["max_posterior"]]
 cure = {"method": "r", "l": 4, "budget": 0.9}
 kept = suppress(spec("suppressed", suppression=cure), spark=spark)
 counted = spark.read.parquet(kept.paths["kept"]).count()
@@ -72,6 +78,7 @@ def test_connect_publishes_the_same(home):
     assert not found["classic"].pop("session").startswith("pyspark.sql.connect")
     assert found["connect"] == found["classic"]
     assert found["connect"]["suppress"] == [True, True]
+    assert [found["connect"][f"attack {size}"][0] for size in (0, 10**6)] == ["distributed", "local"]
     assert found["connect"]["refused"][0] == "InfeasibleError" and not found["connect"]["refused"][2]
     for form in ("generalized", "bucketized"):
         # Connect notes the collation of a text column in Parquet's footer; the table is the same.
