@@ -196,12 +196,14 @@ def census_study(people: pa.Table) -> Study:
 
 def markdown(results: Record) -> str:
     parts = ["# r-robustness: what the releases are good for\n", f"{_explained(results['queries'])}\n"]
+    parts.append("![Median relative error by r, dimension and selectivity](robustness.png)\n")
     for name, data in results["data"].items():
         records = data["records"]
         parts.append(f"## {name}: {data['rows']:,} people, {data['values']} values of {SENSITIVE}\n")
         parts.append("Median relative error by r (suppressed: people without a group, r = ")
         parts[-1] += f"{results['shown']})\n"
         parts.append(table(_by_level(records, results["shown"])))
+        parts.append(f"{_compared(records)}\n")
         for kind in ("dimension", "selectivity"):
             parts.append(f"Median by {kind} of the query, r = {results['shown']}\n")
             parts.append(table(_by_kind(records, results["shown"], kind)))
@@ -231,6 +233,17 @@ def _by_level(records: Sequence[Record], shown: int) -> list[Record]:
     return rows
 
 
+def _compared(records: Sequence[Record]) -> str:
+    """Where published ART has the smaller median."""
+    medians = {(record["method"], record["r"]): record["median"] for record in records}
+    levels = sorted({r for _, r in medians})
+    told = []
+    for other in (ANATOMY, GENERALIZED, DIVERSE):
+        better = [str(r) for r in levels if medians[PUBLISHED, r] < medians[other, r]]
+        told.append(f"than {other} at r = {', '.join(better)}" if better else f"than {other} at no r")
+    return f"{PUBLISHED}, has the smaller median error {'; '.join(told)}."
+
+
 def _by_kind(records: Sequence[Record], shown: int, kind: str) -> list[Record]:
     return [{"release": x["method"]} | x["by"][kind] for x in records if x["r"] == shown]
 
@@ -252,8 +265,8 @@ def draw(results: Record, folder: Path) -> bool:
         row[0].set(xlabel="r", ylabel="median relative error", title=name, ylim=(0, None))
         row[1].set(xlabel=f"query dimension (r = {shown})", ylim=(0, None))
         row[2].set(xlabel=f"selectivity (r = {shown})", ylim=(0, None))
-    axes[0, 2].legend(fontsize=7)
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="lower center", ncol=3)
     save(figure, folder / "robustness.png")
     return True
 
