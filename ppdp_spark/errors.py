@@ -7,9 +7,15 @@ from collections.abc import Sequence
 
 
 class PpdpError(Exception):
-    """Base of all errors a user may see. The message never contains a value of a row."""
+    """Base of all errors a user may see. The message never contains a value of a row.
+
+    It does contain names from specs and tables: what could act on a terminal in them is spelled out.
+    """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return _printable(super().__str__())
 
 
 class ProblemsError(PpdpError):
@@ -18,7 +24,8 @@ class ProblemsError(PpdpError):
     heading = "found"
 
     def __init__(self, problems: Sequence[str] | str) -> None:
-        self.problems: tuple[str, ...] = (problems,) if isinstance(problems, str) else tuple(problems)
+        listed = (problems,) if isinstance(problems, str) else problems
+        self.problems: tuple[str, ...] = tuple(_printable(problem) for problem in listed)
         super().__init__(self.problems)
 
     def __str__(self) -> str:
@@ -74,3 +81,7 @@ class BusyError(PpdpError):
 
 class InternalError(PpdpError):
     """An invariant of the program broke. Nothing was published."""
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -12,6 +12,11 @@ from ppdp_spark.core.attributes import Ordered
 
 _MICROS = 1_000_000
 _DAY = 86_400 * _MICROS
+_DAYS = (-719_162, 2_932_896)
+_MOMENTS = (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1)
+
+YEARS = {"date": _DAYS, "timestamp": _MOMENTS, "timestamp_ntz": _MOMENTS}
+"""Physical forms of the first and the last value of the years 1 to 9999, the range of Spark's types."""
 
 
 def to_physical(value: Column, kind: str, scale: int = 0) -> Column:
@@ -29,7 +34,10 @@ def to_physical(value: Column, kind: str, scale: int = 0) -> Column:
         return F.unix_micros(value)
     seconds = F.hour(value) * 3600 + F.minute(value) * 60
     fraction = (F.extract(F.lit("SECOND"), value) * _MICROS).cast("bigint")
-    return F.unix_date(value.cast("date")).cast("bigint") * _DAY + seconds.cast("bigint") * _MICROS + fraction
+    days = F.unix_date(value.cast("date")).cast("bigint")
+    # Before 1970 from the day after: the beginning of the first day there is has no 64-bit form.
+    after = F.when(days < 0, 1).otherwise(0)
+    return (days + after) * _DAY + (seconds.cast("bigint") * _MICROS + fraction - after * _DAY)
 
 
 def from_physical(number: Column, attribute: Ordered) -> Column:
@@ -42,8 +50,9 @@ def from_physical(number: Column, attribute: Ordered) -> Column:
     if attribute.kind == "timestamp":
         return F.timestamp_micros(number)
     if attribute.kind == "timestamp_ntz":
-        day = F.floor(number / _DAY).cast("int")
         micros = F.pmod(number, F.lit(_DAY))
+        truncated = F.call_function("div", number, F.lit(_DAY))
+        day = (truncated - F.when((number < 0) & (micros > 0), 1).otherwise(0)).cast("int")
         midnight = F.date_from_unix_date(day).cast("timestamp_ntz")
         return midnight + F.make_dt_interval(F.lit(0), F.lit(0), F.lit(0), micros / F.lit(_MICROS))
     return number.cast(attribute.type)

@@ -19,7 +19,7 @@ from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.core.hierarchy import Hierarchy
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.columns import column
-from ppdp_spark.spark.physical import to_physical
+from ppdp_spark.spark.physical import YEARS, to_physical
 from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spec import ReleaseSpec
 
@@ -190,9 +190,13 @@ def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[
             if number
         ]
     for j, (name, kind) in enumerate(roles.kinds.items()):
-        bounds = [found[f"low_{j}"], found[f"high_{j}"]] if kind == "float" else []
-        if any(bound is not None and math.isinf(bound) for bound in bounds):
+        bounds = [] if kind == "categorical" else [found[f"low_{j}"], found[f"high_{j}"]]
+        present = [bound for bound in bounds if bound is not None]
+        if kind == "float" and any(math.isinf(bound) for bound in present):
             problems.append(f"column `{name}` has infinite values; replace them by null or by a bound")
+        first, last = YEARS.get(kind, (-math.inf, math.inf))
+        if kind in YEARS and any(not first <= bound <= last for bound in present):
+            problems.append(f"column `{name}` has values outside the years 1 to 9999; replace them by null")
     if not found["kept"]:
         left = "no rows are left after suppressing nulls" if found["rows"] else "the table has no rows"
         problems.append(f"{left}: there is nothing to publish")

@@ -151,8 +151,9 @@ def _places(column: pa.Array, attribute: Attribute) -> NDArray[Any]:
     """Places of people along an attribute; null lies outside of every range."""
     if isinstance(attribute, Categorical) or attribute.narrow:
         return np.asarray(column.to_numpy(zero_copy_only=False))
-    if attribute.kind == "float":
-        return np.asarray(column.fill_null(float("nan")).to_numpy(zero_copy_only=False))
+    if attribute.kind == "float" or attribute.span >= _WIDEST:
+        known = column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
+        return np.where(column.is_valid().to_numpy(zero_copy_only=False), known, np.nan)
     low, high = int(attribute.low or 0), int(attribute.high or 0)
     outside = low - 1 if low > np.iinfo(np.int64).min else high + 1
     return np.asarray(column.fill_null(outside).to_numpy(zero_copy_only=False))

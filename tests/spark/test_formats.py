@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
 from ppdp_spark import ReleaseSpec, anonymize
+from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.errors import DataError
+from ppdp_spark.spark.physical import from_physical, to_physical
 
 
 def spec_for(folder, source) -> ReleaseSpec:
@@ -48,3 +53,20 @@ def test_missing_input_is_named(spark, tmp_path, source):
     with pytest.raises(DataError, match="`input`"):
         anonymize(spec_for(tmp_path / "out", source), spark=spark)
     assert not (tmp_path / "out/release").exists()
+
+
+def test_moments_keep_their_microsecond_over_ten_thousand_years(spark):
+    """A range's bound must not move to the next day, however far it is and however close to midnight."""
+    moments = [dt.datetime(1, 1, 1), dt.datetime.max, dt.datetime(1969, 12, 31, 23, 59, 59, 999_999)]
+    moments += [
+        dt.datetime(1970, 1, 1),
+        dt.datetime(2500, 2, 28, 23, 59, 59, 999_999),
+        dt.datetime(1600, 3, 1),
+    ]
+    micros = [(moment - dt.datetime(1970, 1, 1)) // dt.timedelta(microseconds=1) for moment in moments]
+    table = spark.createDataFrame(pa.table({"at": pa.array(moments, pa.timestamp("us"))}))
+    number = to_physical(F.col("at"), "timestamp_ntz")
+    attribute = Ordered("at", "timestamp_ntz", "timestamp_ntz", min(micros), max(micros))
+    found = table.select(number.alias("number"), from_physical(number, attribute).alias("back")).toArrow()
+    assert found["number"].to_pylist() == micros
+    assert found["back"].to_pylist() == moments

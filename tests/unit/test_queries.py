@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdp_spark.core.attributes import Categorical
+from ppdp_spark.core.attributes import Categorical, Ordered
 from ppdp_spark.core.boxes import Interval, Range, labelled
 from ppdp_spark.core.hierarchy import Hierarchy
 from ppdp_spark.core.queries import (
@@ -24,6 +24,7 @@ from ppdp_spark.core.queries import (
     relative_errors,
     true_answers,
 )
+from ppdp_spark.spark.queries import _places
 
 WIDTH = 4
 
@@ -197,3 +198,11 @@ def test_errors_have_a_floor_and_a_table():
         {"dimension": 0, "selectivity": 0.1, "queries": 2, "median": 2.0, "mean": 2.0},
         {"dimension": 1, "selectivity": 0.01, "queries": 1, "median": 0.25, "mean": 0.25},
     ]
+
+
+def test_places_in_the_widest_column_there_is():
+    """Between the least and the largest 64-bit integer no number is left to stand for null."""
+    ends = [-(2**63), None, 2**63 - 1]
+    widest = Ordered("x", "integer", "bigint", ends[0], ends[2])
+    found = _places(pa.array(ends, pa.int64()), widest)
+    assert found[0] == -(2.0**63) and np.isnan(found[1]) and found[2] == 2.0**63
