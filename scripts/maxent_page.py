@@ -21,7 +21,7 @@ def page(results: Record) -> str:
         if records:
             parts += [f"## {title}\n", told(records), table(records)]
             parts += [f"![{name}]({name}.png)\n"]
-    return "\n".join(parts)
+    return "\n".join([*parts, _machine(results)])
 
 
 def _setting(results: Record) -> str:
@@ -32,6 +32,16 @@ def _setting(results: Record) -> str:
         f"most. Rules rest on at least {SUPPORT} people. The distance is the paper's estimation accuracy, in "
         "nats: 0 means that the adversary knows everything. The paper names neither its quasi-identifiers "
         f"nor the rows it took, so that shapes can be compared and values cannot.{quick}\n"
+    )
+
+
+def _machine(results: Record) -> str:
+    here = results.get("machine")
+    if not here:
+        return ""
+    return (
+        f"Times are of {here['cpu']}, {here['cores']} cores, {here['memory_gb']} GB, {here['system']}; load "
+        f"before: {results['load_before']:g}.\n"
     )
 
 

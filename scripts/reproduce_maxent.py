@@ -9,12 +9,14 @@ solvers     our solver against one flat L-BFGS on the whole dual
 
 What is not measured again is kept from the JSON file that is there. The Adult table is read from $PPDP_ADULT,
 else from ../shared/data/adult.csv beside the repository; how it is put in buckets: adult_buckets.py.
+Times need the extra `bench`; `--only` with nothing after it writes page and figures again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -219,7 +221,12 @@ def main() -> None:
 
     before = given.out / "maxent.json"
     results = json.loads(before.read_text()) if before.is_file() else {}
-    results |= {"seed": given.seed, "quick": given.quick}
+    if given.only:
+        results |= {"seed": given.seed, "quick": given.quick}
+    if {"time", "solvers"} & set(given.only):
+        from benchmarks.machine import machine
+
+        results |= {"machine": machine(), "load_before": round(os.getloadavg()[0], 2)}
     results |= measure(path, given.only, quick=given.quick, seed=given.seed, limit=given.limit, say=say)
     write_results(given.out, "maxent", results, page(results))
     if not draw(results, given.out):

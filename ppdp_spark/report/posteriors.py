@@ -200,22 +200,28 @@ def _worst(linkages: Sequence[Any], limit: Any) -> list[str]:
 
 
 def _knowledge(knowledge: Mapping[str, Any]) -> list[str]:
-    stated, mined = listing(knowledge, "stated"), mapping(knowledge, "mined")
+    stated = listing(knowledge, "stated")
     items = "".join(f"<li>{text(statement)}</li>" for statement in stated[:MOST_STATED])
     more = len(stated) - MOST_STATED
-    attributes = ", ".join(data(size) for size in listing(mined, "attributes"))
     return [
-        f'<ul class="statements">{items}</ul>' if items else "",
+        f"<ul>{items}</ul>" if items else "",
         paragraph(f"{more:,} more are in summary.json.") if more > 0 else "",
-        facts(
-            [
-                ("Positive rules mined", data(mined["positive"]) if "positive" in mined else ""),
-                ("Negative rules mined", data(mined["negative"]) if "negative" in mined else ""),
-                ("Quasi-identifiers in a rule", attributes),
-                ("People a rule rests on, at least", data(mined["support"]) if "support" in mined else ""),
-            ]
-        ),
+        _mined(mapping(knowledge, "mined")),
     ]
+
+
+def _mined(mined: Mapping[str, Any]) -> str:
+    """What was mined; nothing if nothing was."""
+    if not (as_number(mined.get("positive")) or as_number(mined.get("negative"))):
+        return ""
+    return facts(
+        [
+            ("Positive rules mined", data(mined.get("positive"))),
+            ("Negative rules mined", data(mined.get("negative"))),
+            ("Quasi-identifiers in a rule", ", ".join(map(data, listing(mined, "attributes")))),
+            ("People a rule rests on, at least", data(mined.get("support"))),
+        ]
+    )
 
 
 def _solver(steps: Steps) -> str:

@@ -99,6 +99,13 @@ def test_any_part_may_be_missing(part: str) -> None:
     assert "What an adversary with background knowledge infers" in markup
 
 
+def test_rules_are_listed_only_if_some_were_mined() -> None:
+    attack = examples.attack()
+    assert "Positive rules mined" in page({"attack": attack}, examples.attack_verdict()).text
+    attack["knowledge"]["mined"] = {"positive": 0, "negative": 0, "attributes": [], "support": 0}
+    assert "rules mined" not in page({"attack": attack}, examples.attack_verdict()).text
+
+
 def test_no_attack_no_section() -> None:
     assert 'id="attack"' not in render(examples.passing_summary(), examples.passing_verdict())
 
