@@ -93,7 +93,8 @@ def _time_by_rules(records: Records) -> str:
         "Published: time and iterations grow slowly, log-linear in K, with L-BFGS. Here Newton takes "
         f"{first['newton_steps']} steps for {first['statements']:,} statements and {last['newton_steps']} "
         f"for {last['statements']:,}, but a step costs more: it fills and factors a K × K matrix. Time grows "
-        f"like K^{growth(records, 'statements'):.2f} between these two. CPU seconds of all threads.\n"
+        f"like K^{growth(records, 'statements'):.2f} between these two, K^"
+        f"{growth(records[-2:], 'statements'):.2f} between the last two. CPU seconds of all threads.\n"
     )
 
 
