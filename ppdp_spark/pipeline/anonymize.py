@@ -53,10 +53,9 @@ def anonymize(
     was; its own verdict says why. A `trial` is for choosing: it is not entered in the registry.
     """
     spec.require_for("anonymize")
-    stages = Stages()
     session = session_of(table, spark)
     with Staging.open(spec, trial=trial) as staging:
-        return _Anonymization(spec, session, stages, staging).run(table)
+        return _Anonymization(spec, session, Stages(), staging).run(table)
 
 
 @dataclass(frozen=True)
