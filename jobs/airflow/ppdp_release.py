@@ -193,6 +193,16 @@ def require_pass(run: Run) -> None:
         raise AirflowFailException("verdict.json contradicts itself")
 
 
+def require_audited(run: Run) -> str:
+    """The digest of the manifest that a passing verdict is about; any other manifest stops the run."""
+    require_pass(run)
+    read_json(run.release / "release.json")
+    digest = sha256(run.release / "release.json")
+    if read_json(run.private / "verdict.json").get("manifest") != digest:
+        raise AirflowFailException("verdict.json is about another release")
+    return digest
+
+
 def staged(run: Run) -> list[str]:
     return ["--set", f"output.path={json.dumps(str(run.staging))}"]
 
@@ -217,11 +227,10 @@ def claim() -> None:
 def gate() -> str:
     """The digest of the manifest that may be published."""
     run = Run.of(get_current_context())
-    require_pass(run)
+    digest = require_audited(run)
     if read_json(run.staging / "run.json").get("sha256") != sha256(run.spec):
         raise AirflowFailException("the spec was changed during the run: start a new run")
-    read_json(run.release / "release.json")
-    return sha256(run.release / "release.json")
+    return digest
 
 
 @task

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -46,9 +46,10 @@ print("run", ended.run_id, "ended", ended.state)
 
 @dataclass(frozen=True)
 class Airflow:
-    """An Airflow home with a migrated database."""
+    """An Airflow home with a migrated database, and what to put before spark-submit."""
 
     home: Path
+    before: tuple[str, ...] = ()
 
     def __call__(self, program: str, *arguments: object) -> CompletedProcess[str]:
         submit = [str(SPARK_HOME / "bin/spark-submit"), "--master", "local[2]", "--driver-memory", "1g"]
@@ -57,7 +58,7 @@ class Airflow:
             "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "jobs/airflow"),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "1",
-            "AIRFLOW_VAR_PPDP_SUBMIT": json.dumps(submit),
+            "AIRFLOW_VAR_PPDP_SUBMIT": json.dumps([*self.before, *submit]),
             "SPARK_HOME": str(SPARK_HOME),
             "PATH": f"{BIN}:{os.environ['PATH']}",
         }
@@ -84,7 +85,7 @@ def dags_test(airflow: Airflow, date: str, conf: str) -> CompletedProcess[str]:
 
 
 def only_folder(folder: Path) -> Path:
-    (found,) = folder.iterdir()
+    (found,) = (path for path in folder.iterdir() if not path.name.startswith("."))
     return found
 
 
@@ -155,6 +156,43 @@ def test_the_same_run_with_another_spec_is_refused(airflow, safe):
     assert content(target) == before and only_folder(safe / "public") == target
 
 
+KILL_ONCE = """
+import os, signal, subprocess, sys, time
+from pathlib import Path
+mark, command = Path(sys.argv[1]), sys.argv[2:]
+if mark.exists() or not any(part.endswith("/anonymize.py") for part in command):
+    os.execvp(command[0], command)
+(out,) = (Path(part.split("=", 1)[1].strip('"')) for part in command if part.startswith("output.path="))
+job = subprocess.Popen(command, start_new_session=True)
+while not list(out.glob(".staging-*/release/data/*")):
+    if job.poll() is not None:
+        sys.exit("the job ended before it published")
+    time.sleep(0.01)
+os.killpg(job.pid, signal.SIGKILL)
+job.wait()
+mark.write_text(" ".join(sorted(path.name for path in out.glob(".*"))))
+sys.exit(137)
+"""
+
+
+def test_a_run_killed_while_it_wrote_is_resumed_by_the_retry(airflow, safe, tmp_path):
+    """All processes of the first attempt end by SIGKILL; the second publishes what was to be published."""
+    mark, script = tmp_path / "mark", tmp_path / "kill_once.py"
+    script.write_text(KILL_ONCE)
+    killing = replace(airflow, before=(sys.executable, str(script), str(mark)))
+    done = dags_test(killing, "2026-04-01", conf_of(write_people(tmp_path), tmp_path))
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    assert "anonymize ended with code 137" in said
+    assert ".claim-" in mark.read_text() and ".staging-" in mark.read_text()
+    staged = only_folder(tmp_path / "staging")
+    assert not list(staged.glob(".*")), "the next attempt clears what the first one left"
+    for place, root in (("resumed", tmp_path), ("undisturbed", safe)):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "release").symlink_to(only_folder(root / "public"))
+    assert same_content(tmp_path / "resumed", tmp_path / "undisturbed")
+
+
 @pytest.mark.parametrize(
     ("privacy", "stopped", "date"),
     [
@@ -194,17 +232,17 @@ spec = importlib.util.spec_from_file_location("dag_file", sys.argv[1])
 file = importlib.util.module_from_spec(spec); sys.modules["dag_file"] = file; spec.loader.exec_module(file)
 staged, target = Path(sys.argv[2]), Path(sys.argv[3])
 run = file.Run("again", Path("/spec"), staged, target)
-file.require_pass(run)
+file.require_audited(run)
 digest = file.sha256(run.release / "release.json")
 file.require_same(run.release, digest)
 
 def refused(change, check):
-    name = "private" if check is file.require_pass else "release"
+    name = "private" if check is file.require_audited else "release"
     kept = staged / "kept"
     shutil.copytree(staged / name, kept)
     try:
         change()
-        check(run) if check is file.require_pass else file.require_same(run.release, digest)
+        check(run) if check is file.require_audited else file.require_same(run.release, digest)
     except file.AirflowFailException:
         return True
     finally:
@@ -223,9 +261,10 @@ for change in (
     lambda: write(publishable=False), lambda: write(publishable="true"), lambda: write(publishable=1),
     lambda: write(criteria=[]), lambda: write(criteria=None), lambda: write(criteria=[{"status": "fail"}]),
     lambda: write(criteria=["pass"]), lambda: write(criteria={"status": "pass"}),
-    lambda: write(run_id="other"), lambda: write(run_id=None), (run.private / "summary.json").unlink,
+    lambda: write(run_id="other"), lambda: write(run_id=None),
+    lambda: write(manifest="other"), lambda: write(manifest=None), (run.private / "summary.json").unlink,
 ):
-    assert refused(change, file.require_pass), change
+    assert refused(change, file.require_audited), change
 part = next(run.release.rglob("*.parquet"))
 manifest = run.release / "release.json"
 for change in (
@@ -233,7 +272,7 @@ for change in (
     lambda: (run.release / "stray").write_text("x"),
 ):
     assert refused(change, file.require_same), change
-file.require_pass(run); file.require_same(run.release, digest)
+file.require_audited(run); file.require_same(run.release, digest)
 print("fail closed")
 """
 
