@@ -49,7 +49,7 @@ def attack(
     with stages.stage("read"):
         release = open_release(spec, session_of(table, spark), table)
     try:
-        return _attacked(spec, wanted, release, stages, local_variables)
+        return _attacked(spec, wanted, release, stages=stages, local_variables=local_variables)
     finally:
         release.close()
 
@@ -90,7 +90,7 @@ def _plan(wanted: Attack, release: Attacked, words: Words) -> _Plan:
 
 
 def _attacked(
-    spec: ReleaseSpec, wanted: Attack, release: Attacked, stages: Stages, local_variables: int
+    spec: ReleaseSpec, wanted: Attack, release: Attacked, *, stages: Stages, local_variables: int
 ) -> Run:
     words = Words(release.source.attributes, release.source.labels)
     with stages.stage("knowledge"):
@@ -103,14 +103,20 @@ def _attacked(
         check_stated(plan.stated, wanted, question, survey)
     people = _known(wanted, release, survey)
     attacking = Attacking(rows, question, survey.populations, people, local_variables)
-    found = _steps(wanted, plan, release, attacking, survey, stages)
-    release.warn_of_size(int(survey.people))
+    found = _steps(wanted, plan, release, attacking=attacking, survey=survey, stages=stages)
+    release.warn_of_size(round(survey.people))
     verdict = Verdict((_row(wanted, found, survey),))
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)
             release.write(found[-1].posterior, private / "attack", people)
-    summary = _summary(spec, wanted, plan, release, survey, found, stages)
+    summary = {
+        **run_facts("attack", spec.dataset, stages),
+        "spec": spec.to_dict(),
+        "warnings": [*spec.warnings, *release.warnings],
+        "release": {"groups": survey.buckets},
+        "attack": _findings(wanted, plan, release, survey=survey, found=found),
+    }
     return write_findings(spec, "attack", verdict, summary)
 
 
@@ -137,29 +143,28 @@ class _Step:
 
 
 def _steps(
-    wanted: Attack, plan: _Plan, release: Attacked, attacking: Attacking, survey: Survey, stages: Stages
+    wanted: Attack,
+    plan: _Plan,
+    release: Attacked,
+    *,
+    attacking: Attacking,
+    survey: Survey,
+    stages: Stages,
 ) -> list[_Step]:
-    """Every step of the curve, in the order of the spec."""
+    """Every step of the curve, as the spec orders them; mined rules on nobody in the release are left out."""
     found: list[_Step] = []
-    starts = _starts(plan.statements)
-    for number, (positive, negative, within) in enumerate(plan.steps, 1):
+    spoken_of = survey.populations[_starts(plan.statements)] > 0
+    truth = release.truth(round(survey.people))
+    for number, step in enumerate(plan.steps, 1):
         with stages.stage(f"step {number}"):
-            chosen = [
-                i
-                for i in plan.chosen((positive, negative, within))
-                if i < len(plan.stated.statements) or survey.populations[starts[i]] > 0
-            ]
+            chosen = [i for i in plan.chosen(step) if i < len(plan.stated.statements) or spoken_of[i]]
             solved = attacking.solve(chosen)
             if found:
                 found[-1].posterior.unpersist()
             posterior = release.keep(posterior_rows(solved.masses))
-            margin = 0.0 if solved.facts["form"] == "closed" else SOLVED
-            score = scores(posterior, limit=1.0 if wanted.threshold is None else wanted.threshold - margin)
-            truth = release.truth(int(survey.people))
+            score = scores(posterior, limit=_limit(wanted.threshold, solved.facts["form"]))
             facts = {
-                "positive": positive,
-                "negative": negative,
-                "within": within,
+                **dict(zip(("positive", "negative", "within"), step, strict=True)),
                 "statements": len(chosen),
                 "kept_statements": solved.kept,
                 "max_posterior": score.highest,
@@ -171,7 +176,16 @@ def _steps(
             worst = worst_linkages(posterior, release.source.labels)
             solved.release()
         found.append(_Step(facts, posterior, score, worst, solved.touched))
+    if not spoken_of[len(plan.stated.statements) :].all():
+        release.warnings.append("some mined rules speak of people of whom the release has none: left out")
     return found
+
+
+def _limit(threshold: float | None, form: str) -> float:
+    """What posteriors must not be above: a solved one counts as large as it may be."""
+    if threshold is None or threshold >= 1.0:
+        return 1.0
+    return threshold if form == "closed" else threshold - SOLVED
 
 
 def _starts(statements: Sequence[Statement]) -> list[int]:
@@ -202,21 +216,16 @@ def _row(wanted: Attack, found: Sequence[_Step], survey: Survey) -> VerdictRow:
     )
 
 
-def _summary(
-    spec: ReleaseSpec,
-    wanted: Attack,
-    plan: _Plan,
-    release: Attacked,
-    survey: Survey,
-    found: Sequence[_Step],
-    stages: Stages,
+def _findings(
+    wanted: Attack, plan: _Plan, release: Attacked, *, survey: Survey, found: Sequence[_Step]
 ) -> dict[str, Any]:
+    """What the report reads."""
     mine, last = wanted.mine, found[-1]
-    facts = {
+    return {
         "source": {
             "kind": release.source.kind,
             "buckets": survey.buckets,
-            "people": int(survey.people),
+            "people": round(survey.people),
             "tuples": release.tuples(),
             "values": len(release.source.values),
             "variables": survey.variables,
@@ -238,11 +247,4 @@ def _summary(
         ],
         "worst": list(last.worst),
         "threshold": wanted.threshold,
-    }
-    return {
-        **run_facts("attack", spec.dataset, stages),
-        "spec": spec.to_dict(),
-        "warnings": [*spec.warnings, *release.warnings],
-        "release": {"groups": survey.buckets},
-        "attack": facts,
     }

@@ -83,7 +83,7 @@ class Attacking:
         choose = Choose(some.question, frozenset(k.tuple for k in self.people), frozenset())
         if not statements and not self.people:
             free = self.rows.mapInArrow(ClosedForm(some.question), MASSES)
-            return Solved(free, 0, 0, _facts("closed", began, 0, 0.0, 0.0))
+            return Solved(free, 0, 0, _facts("closed", began))
         touched, variables = sizes_of(self.rows, choose.only("named", "touched"))
         solve = some.here if variables <= self.local else some.spread
         return solve(choose, touched, variables, began)
@@ -113,7 +113,13 @@ class _Some:
         read, named = self._brought(choose.only("named", "touched"))
         system = rows_of(self.question.statements, named, read.vocabulary, self.counts)
         solution = maximum_entropy(named.buckets, system)
-        facts = _facts("local", began, solution.iterations, solution.residual, solution.duality_gap)
+        facts = _facts(
+            "local",
+            began,
+            iterations=solution.iterations,
+            residual=solution.residual,
+            gap=solution.duality_gap,
+        )
         held = Held(Portion.of(named.buckets, system), read.group, read.tuples)
         own = [mass_rows(held, solution.x)]
         return Solved(self._masses(choose, own), solution.kept, touched, facts)
@@ -127,7 +133,13 @@ class _Some:
         rows = choose.only("touched").of(self.attacking.rows)
         chunks = Chunks.of(rows, prepare, variables, own)
         found = spread_maximum_entropy(chunks, header_of(system))
-        facts = _facts("distributed", began, found.iterations, found.residual, found.duality_gap)
+        facts = _facts(
+            "distributed",
+            began,
+            iterations=found.iterations,
+            residual=found.residual,
+            gap=found.duality_gap,
+        )
         solved = found.portions
         assert isinstance(solved, Chunks)
         masses = self._masses(choose, solved.own_masses(found.mu)).unionByName(solved.masses(found.mu))
@@ -163,7 +175,9 @@ class _Some:
         return masses.unionByName(self.attacking.rows.sparkSession.createDataFrame(table, MASSES))
 
 
-def _facts(form: str, began: float, iterations: int, residual: float, gap: float) -> dict[str, Any]:
+def _facts(
+    form: str, began: float, *, iterations: int = 0, residual: float = 0.0, gap: float = 0.0
+) -> dict[str, Any]:
     return {
         "form": form,
         "iterations": iterations,

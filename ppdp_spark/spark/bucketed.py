@@ -140,7 +140,9 @@ def read_buckets(batch: pa.RecordBatch | pa.Table, question: Question) -> Read:
     first, second, people = (cells[name].to_numpy() for name in (*TUPLE, C.PEOPLE))
     shared = cells[SHARED].to_numpy(zero_copy_only=False)
     value_count = values[C.COUNT].to_numpy().astype(np.float64)
-    row, row_start, row_count = _rows(cell_start, people.astype(np.float64), shared, value_start, value_count)
+    row, row_start, row_count = _rows(
+        cell_start, people.astype(np.float64), shared, value_start=value_start, value_count=value_count
+    )
     buckets = Buckets(
         ids=np.arange(batch.num_rows),
         cell_start=cell_start,
@@ -163,6 +165,7 @@ def _rows(
     cell_start: IntArray,
     people: FloatArray,
     shared: NDArray[np.bool_],
+    *,
     value_start: IntArray,
     value_count: FloatArray,
 ) -> tuple[NDArray[np.int32], IntArray, FloatArray]:

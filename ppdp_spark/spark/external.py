@@ -67,7 +67,7 @@ def resolved(
     spark = external.sparkSession
     groups = _groups(spark.read.parquet((release / DATA).literal), names, manifest["columns"]["ranges"])
     sides = tuple(
-        _side(groups, j, name, people, name in manifest["columns"]["ranges"], hierarchies.get(name))
+        _side(groups, j, people, ordered=name in manifest["columns"]["ranges"], tree=hierarchies.get(name))
         for j, name in enumerate(names)
     )
     task = FindGroups(Boxes.of(sides), groups.column(C.GROUP_ID).combine_chunks(), len(names))
@@ -113,18 +113,16 @@ def _groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
     return table.groupBy(C.GROUP_ID).agg(*wanted).toArrow().sort_by(C.GROUP_ID)
 
 
-def _side(
-    groups: pa.Table, position: int, name: str, people: DataFrame, ordered: bool, hierarchy: str | None
-) -> Side:
+def _side(groups: pa.Table, position: int, people: DataFrame, *, ordered: bool, tree: str | None) -> Side:
     labels = groups.column(f"label{position}").combine_chunks()
     if ordered:
         low, high = (groups.column(f"{end}{position}").combine_chunks() for end in ("min", "max"))
         return ordered_side(low, high, labels)
-    if hierarchy is not None:
-        tree = Hierarchy.read(hierarchy)
-        return category_side(Categorical(name, tuple(tree.leaves), hierarchy=tree), labels)
+    if tree is not None:
+        read = Hierarchy.read(tree)
+        return category_side(Categorical("", tuple(read.leaves), hierarchy=read), labels)
     texts = people.select(f"x{position}").distinct().toArrow().column(0).drop_null().to_pylist()
-    return category_side(Categorical(name, tuple(sorted(texts))), labels)
+    return category_side(Categorical("", tuple(sorted(texts))), labels)
 
 
 def _cells(matches: DataFrame, people: DataFrame, groups: pa.Table, number: int) -> DataFrame:

@@ -31,15 +31,17 @@ def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, 
         people = spark.read.parquet((release / DATA / "qi").literal)
         held = spark.read.parquet((release / DATA / "sensitive").literal)
         kinds = kinds_of(people, names)
-        return _source("bucketized", people, held, C.GROUP_ID, kinds, sensitive["column"])
+        return _source(
+            "bucketized", people, held, group=C.GROUP_ID, kinds=kinds, sensitive=sensitive["column"]
+        )
     table = spark.read.parquet((release / DATA).literal)
     return _source(
         "generalized",
         table,
         table.withColumn(C.COUNT, F.lit(1)),
-        C.GROUP_ID,
-        dict.fromkeys(names, TEXT),
-        sensitive["column"],
+        group=C.GROUP_ID,
+        kinds=dict.fromkeys(names, TEXT),
+        sensitive=sensitive["column"],
     )
 
 
@@ -48,7 +50,8 @@ def table_source(table: DataFrame, columns: Columns) -> Source:
     assert columns.group is not None and columns.sensitive is not None
     names = list(columns.quasi_identifiers)
     held = table.select(C.column(columns.group), C.column(columns.sensitive.column), F.lit(1).alias(C.COUNT))
-    return _source("table", table, held, columns.group, kinds_of(table, names), columns.sensitive.column)
+    kinds, sensitive = kinds_of(table, names), columns.sensitive.column
+    return _source("table", table, held, group=columns.group, kinds=kinds, sensitive=sensitive)
 
 
 def base_names(columns: Mapping[str, Any]) -> list[str]:
@@ -64,6 +67,7 @@ def _source(
     kind: str,
     people: DataFrame,
     held: DataFrame,
+    *,
     group: str,
     kinds: Mapping[str, str],
     sensitive: str,
