@@ -330,9 +330,12 @@ def _progress(spark: SparkSession, *, silent: bool = False) -> Iterator[None]:
 
 @contextmanager
 def _session(master: str) -> Iterator[SparkSession]:
+    from ppdp_spark.spark.ending import stopped_by_signals
     from ppdp_spark.spark.session import local_session
 
-    yield local_session(master)
+    spark = local_session(master)
+    with stopped_by_signals(spark):
+        yield spark
 
 
 @contextmanager
