@@ -78,7 +78,29 @@ def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random
         "fail" if suppression.rate > wanted.budget else "pass",
     )
     audit = posterior(suppression.kept, suppression.total, wanted.l) if wanted.method == "r" else None
-    return Decision((budget,), suppression, audit)
+    return Decision((budget, *_audit_rows(audit)), suppression, audit)
+
+
+def _audit_rows(audit: AttackAudit | None) -> list[VerdictRow]:
+    """What an adversary may conclude about the most frequent value, beside what the paper promises."""
+    if audit is None or audit.posterior_max is None or audit.interval is None:
+        return []
+    low, high = audit.interval
+    promised = {"candidates": len(audit.candidates), "candidates promised": audit.l}
+    estimate = {"from": low, "to": high, "confidence": audit.confidence, "method": audit.method}
+    return [
+        VerdictRow(
+            "suppression_attack",
+            f"most frequent value before suppression, l = {audit.l}; prior: {audit.prior}",
+            audit.posterior_max,
+            None,
+            "<=",
+            0,
+            0,
+            "measured",
+            {**promised, **estimate},
+        )
+    ]
 
 
 def _eligibility_rows(counts: np.ndarray, l: int) -> list[VerdictRow]:

@@ -44,17 +44,18 @@ def test_equal_rows(spark, removed):
 
 
 def test_uniform_over_rows(spark):
-    """Every row goes equally often; a hash without a key would not pass."""
+    """Every row goes equally often; it would not if all draws had one key."""
     table = spark.range(40).select("id", F.lit("a").alias("v")).cache()
-    gone = Counter(dict.fromkeys(range(40), 0))
-    for seed in range(60):
-        gone.update(
-            {row.id for row in table.collect()}
-            - {row.id for row in kept_of(table, [Loss("a", 40, 10)], seed).collect()}
-        )
+
+    def gone_with(seed):
+        kept = kept_of(table, [Loss("a", 40, 10)], seed)
+        return set(range(40)) - {row.id for row in kept.collect()}
+
+    draws = [gone_with(seed) for seed in range(60)]
+    gone = Counter(i for draw in draws for i in draw)
     assert sum(gone.values()) == 600
     assert chisquare([gone[i] for i in range(40)]).pvalue > 1e-4
-    spoiled = Counter({i: 60 if i < 10 else 0 for i in range(40)})
+    spoiled = Counter(i for _ in draws for i in draws[0])
     assert chisquare([spoiled[i] for i in range(40)]).pvalue < 1e-4
 
 
@@ -86,7 +87,13 @@ def test_anonymize_with_suppression(spark, tmp_path):
     gone = run.summary["release"]["suppressed"]
     assert gone["frequent"] == gone["total"] == 800 - len(out)
     assert run.summary["suppression"]["before"][0] == 500
-    assert "audit" in run.summary["suppression"] and run.summary["suppression"]["audit"]["candidates"] >= 3
+    audit = run.summary["suppression"]["audit"]
+    row = next(row for row in run.verdict.rows if row.criterion == "suppression_attack")
+    assert row.status == "measured" and 0 < row.value == audit["posterior_max"] <= 1
+    assert row.witness["candidates"] == audit["candidates"] >= row.witness["candidates promised"] == 3
+    page = (tmp_path / "out/private/report.html").read_text()
+    assert "may have been the most frequent one before" in page and "suppression_attack" in page
+    assert audit["sentence"].split(";")[0] in page
     manifest = json.loads((tmp_path / "out/release/release.json").read_text())
     assert manifest["suppression"] == {"method": "r", "l": 3, "total": 800}
     checked = verify(str(tmp_path / "out"), spark=spark)
