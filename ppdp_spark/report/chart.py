@@ -135,10 +135,11 @@ def _drawn(
 
 
 def _across(y: float, told: str) -> str:
-    """A line for a limit, with its text above the right end."""
+    """A line for a limit, with its text above the right end, or below it at the top of the chart."""
+    base = y - 6 if y > _TOP + 20 else y + 16
     return (
         f'<path class="limit" d="M{_LEFT},{y:.1f}H{_RIGHT}"/>'
-        f'<text class="limit" x="{_RIGHT}" y="{y - 6:.1f}" text-anchor="end">{text(told)}</text>'
+        f'<text class="limit" x="{_RIGHT}" y="{base:.1f}" text-anchor="end">{text(told)}</text>'
     )
 
 

@@ -40,15 +40,21 @@ def known(attack: Mapping[str, Any]) -> str:
     return joined([*parts, *_mined(attack)] or ["nothing but the release"])
 
 
+def rules_of(attack: Mapping[str, Any], step: Row) -> tuple[int, int]:
+    """Positive and negative rules of a step: as many as were asked for, or as there were to be mined."""
+    mined = mapping(attack, "knowledge", "mined")
+    asked = [(as_number(step.get(key)) or 0, as_number(mined.get(key))) for key in ("positive", "negative")]
+    positive, negative = (int(wanted if there is None else min(wanted, there)) for wanted, there in asked)
+    return positive, negative
+
+
 def _mined(attack: Mapping[str, Any]) -> Iterator[str]:
     steps = [mapping(step) for step in listing(attack, "steps")]
-    most = [
-        max((int(as_number(s.get(key)) or 0) for s in steps), default=0) for key in ("positive", "negative")
-    ]
     closeness = _closest(steps)
-    for number_of, what in zip(most, ("on who has a value", "on who does not have one"), strict=True):
-        if number_of:
-            rules = "strongest rule" if number_of == 1 else f"{number_of:,} strongest rules"
+    for side, what in enumerate(("on who has a value", "on who does not have one")):
+        most = max((rules_of(attack, step)[side] for step in steps), default=0)
+        if most:
+            rules = "strongest rule" if most == 1 else f"{most:,} strongest rules"
             yield f"the {rules} {what}{closeness}"
 
 

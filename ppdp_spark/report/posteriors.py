@@ -7,7 +7,7 @@ from math import isinf
 from typing import Any
 
 from ppdp_spark.report.chart import Axis, Point, Series, chart, ticks
-from ppdp_spark.report.inferring import known
+from ppdp_spark.report.inferring import known, rules_of
 from ppdp_spark.report.markup import (
     Cell,
     Column,
@@ -22,6 +22,9 @@ from ppdp_spark.report.markup import (
     words,
 )
 from ppdp_spark.report.numbers import apart, as_number, listing, mapping, number, percent
+
+RULES = "rules"
+"""Where a step to be drawn has its two numbers of rules."""
 
 MOST_STATED = 100
 MOST_LINKAGES = 200
@@ -53,11 +56,14 @@ def posteriors(attack: Mapping[str, Any]) -> list[str]:
     if not attack:
         return []
     steps = [mapping(step) for step in listing(attack, "steps")]
+    known_steps = [{**step, RULES: rules_of(attack, step)} for step in steps]
     limit = attack.get("threshold")
     return [
         paragraph(text(f"The adversary knows {known(attack)}.")),
         _source(mapping(attack, "source")),
-        section("attack-curves", "As knowledge grows", [_curves(steps, limit), _steps(steps, limit)], 4),
+        section(
+            "attack-curves", "As knowledge grows", [_curves(known_steps, limit), _steps(steps, limit)], 4
+        ),
         section("attack-people", "People by certainty", [_histogram(listing(attack, "histogram"))], 4),
         section("attack-worst", "Worst linkages", _worst(listing(attack, "worst"), limit), 4),
         section("attack-knowledge", "What is known", _knowledge(mapping(attack, "knowledge")), 4),
@@ -94,7 +100,7 @@ def _curves(steps: Steps, limit: Any) -> str:
 
 
 def _rules(step: Mapping[str, Any]) -> int:
-    return int((as_number(step.get("positive")) or 0) + (as_number(step.get("negative")) or 0))
+    return sum(step[RULES])
 
 
 def _lines(steps: Steps, key: str, *, shown: Callable[[Any], str]) -> list[Series]:
@@ -118,7 +124,7 @@ def _kinds(step: Mapping[str, Any], steps: Steps) -> list[tuple[str, float]]:
 
 
 def _kind(step: Mapping[str, Any]) -> str:
-    positive, negative = as_number(step.get("positive")), as_number(step.get("negative"))
+    positive, negative = step[RULES]
     return "both kinds" if positive and negative else "positive rules" if positive else "negative rules"
 
 

@@ -59,7 +59,8 @@ def _what(release: Mapping[str, Any]) -> str:
     if not release:
         return ""
     form = text(release.get("form") or "grouped")
-    return f"{form} table, {data(release.get('rows'))} rows in {data(release.get('groups'))} groups"
+    rows = f"{data(release['rows'])} rows in " if release.get("rows") is not None else ""
+    return f"{form} table, {rows}{data(release.get('groups'))} groups"
 
 
 def _from(source: Mapping[str, Any]) -> str:

@@ -148,6 +148,15 @@ def test_no_knowledge_and_closeness_are_said() -> None:
     assert "Knowing the strongest rule on who has a value (to ± 5 %), " in told(posterior_row(), attack).claim
 
 
+def test_no_more_rules_are_claimed_than_there_were() -> None:
+    attack = examples.attack()
+    attack["knowledge"]["mined"] |= {"positive": 128, "negative": 1}
+    claim = told(posterior_row(), attack).claim
+    assert "the 128 strongest rules on who has a value and the strongest rule on who does not" in claim
+    markup = render(examples.attack_summary() | {"attack": attack}, examples.attack_verdict())
+    assert "129 rules: 79.69 %" in markup and "1,001 rules:" not in markup
+
+
 def test_robustness_has_a_line_for_each_attribute_set() -> None:
     rows = [
         examples.robust_row("sex", 0.3125),
