@@ -289,14 +289,14 @@ def test_a_generalized_release_alone_and_with_an_external_table(spark, tmp_path)
     assert found["source"]["kind"] == "generalized"
     assert found["source"]["tuples"] <= found["source"]["buckets"] and found["steps"][0]["accuracy"] is None
     external = str(tmp_path / "original.parquet")
-    chosen = census()[census()["age"].isin([7001, 7002])]
+    chosen = census()[census()["age"].isin([7005, 7006])]
     share = float((chosen["job"] == "job1").mean())
-    knowing = [{"given": {"age": [7001, 7002]}, "value": "job1", "probability": share}]
+    knowing = [{"given": {"age": [7005, 7006]}, "value": "job1", "probability": share}]
     run = attacked(spark, plain, tmp_path, external=external, original=external, knowledge=knowing)
     step = run.summary["attack"]["steps"][0]
     assert run.summary["attack"]["source"]["people"] == 240 and step["accuracy"] > 0
     table = posteriors(spark, tmp_path / "found")
-    meant = table["age"].isin([7001, 7002]) & (table["value"] == "job1")
+    meant = table["age"].isin([7005, 7006]) & (table["value"] == "job1")
     mass = (table["posterior"] * table["people"])[meant].sum()
     assert mass / len(chosen) == pytest.approx(share, abs=1e-6)
     silent(run, tmp_path / "found")
