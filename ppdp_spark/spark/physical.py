@@ -43,8 +43,11 @@ def to_physical(value: Column, kind: str, scale: int = 0) -> Column:
 def from_physical(number: Column, attribute: Ordered) -> Column:
     """The value, in the column's own type, whose physical form is `number`."""
     if attribute.kind == "decimal":
-        unit = F.lit(Decimal(1).scaleb(-attribute.scale)).cast(T.DecimalType(19, attribute.scale))
-        return (number.cast(T.DecimalType(19, 0)) * unit).cast(attribute.type)
+        # No wider than this: of a product with more than 38 digits Spark would round the last ones away.
+        unit = F.lit(Decimal(1).scaleb(-attribute.scale)).cast(
+            T.DecimalType(max(1, attribute.scale), attribute.scale)
+        )
+        return (number.cast(T.DecimalType(18, 0)) * unit).cast(attribute.type)
     if attribute.kind == "date":
         return F.date_from_unix_date(number.cast("int"))
     if attribute.kind == "timestamp":

@@ -289,12 +289,14 @@ POOLS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "void": (pa.null(), []),
 }  # fmt: skip
 LIKELY = ["int32", "int64", "small", "double", "money", "date", "moment", "wall", "text", "words", "flag"]
-COLUMN_NAMES = [name for name in ODD_NAMES if name.strip("\0")] + ["age", "sex", "job", "city", "note"]
+CLASHING = {"", "AGE", "group_id", "count", "age_min"}
+COLUMN_NAMES = ["age", "sex", "job", "city", "note", *(name for name in ODD_NAMES if name not in CLASHING)]
 
 
 @st.composite
 def columns(draw: Callable[..., Any], rows: int) -> pa.Array:
-    kind = draw(st.one_of(st.sampled_from(LIKELY), st.sampled_from(LIKELY), st.sampled_from(list(POOLS))))
+    likely = draw(st.integers(0, 5)) < 5
+    kind = draw(st.sampled_from(LIKELY if likely else list(POOLS)))
     data_type, pool = POOLS[kind]
     if not pool:
         return pa.nulls(rows)
@@ -332,9 +334,10 @@ def criteria(single: bool) -> st.SearchStrategy[dict[str, Any]]:
 
 @st.composite
 def cases(draw: Callable[..., Any]) -> Case:
-    rows = draw(st.sampled_from([0, 1, 2, 7, 20, 40]))
+    rows = draw(st.sampled_from([40, 20, 30, 40, 25, 40, 7, 2, 1, 0]))
     width = draw(st.integers(2, 5))
-    names = draw(st.lists(st.sampled_from(COLUMN_NAMES), min_size=width, max_size=width, unique=True))
+    allowed = COLUMN_NAMES + (sorted(CLASHING) if draw(st.integers(0, 9)) == 9 else [])
+    names = draw(st.lists(st.sampled_from(allowed), min_size=width, max_size=width, unique=True))
     table = pa.table({name: draw(columns(rows)) for name in names})
     sensitive, *others = names
     qis = others[: draw(st.integers(1, len(others)))]
@@ -343,7 +346,7 @@ def cases(draw: Callable[..., Any]) -> Case:
         "dataset": draw(st.sampled_from(["people", "../x", "a\nb", "<b>"])),
         "input": {"path": "unused.parquet"},
         "columns": {"quasi_identifiers": {name: {} for name in qis}, "publish_as_is": others[len(qis) :]},
-        "nulls": draw(st.sampled_from(["category", "category", "suppress", "error"])),
+        "nulls": draw(st.sampled_from(["category", "category", "category", "suppress", "error"])),
         "output": {"queries": draw(st.sampled_from([0, 0, 3]))},
     }
     listed = isinstance(table.schema.field(sensitive).type, pa.ListType)
@@ -428,7 +431,7 @@ def test_tables_are_published_or_refused(quick, tmp_path):
         ended.update(all_at_once(lambda case: outcome(quick, case, tmp_path), some))
 
     published()
-    assert ended["released"] > 0.15 * ended.total() and len(ended) > 2, ended
+    assert ended["released"] > 0.1 * ended.total() and len(ended) > 2, ended
 
 
 def read(spark: Any, case: Case) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 
 import pandas as pd
 import pyarrow as pa
@@ -70,3 +71,14 @@ def test_moments_keep_their_microsecond_over_ten_thousand_years(spark):
     found = table.select(number.alias("number"), from_physical(number, attribute).alias("back")).toArrow()
     assert found["number"].to_pylist() == micros
     assert found["back"].to_pylist() == moments
+
+
+@pytest.mark.parametrize("scale", [0, 2, 7, 10, 17, 18])
+def test_decimals_keep_every_digit(spark, scale):
+    values = [Decimal(n).scaleb(-scale) for n in (1, -1, 10**18 - 1, 1 - 10**18, 123_456_789_012_345_678)]
+    table = spark.createDataFrame(pa.table({"x": pa.array(values, pa.decimal128(18, scale))}))
+    number = to_physical(F.col("x"), "decimal", scale)
+    attribute = Ordered("x", "decimal", f"decimal(18,{scale})", -(10**18), 10**18, scale=scale)
+    assert (
+        table.select(from_physical(number, attribute).alias("back")).toArrow()["back"].to_pylist() == values
+    )
