@@ -75,14 +75,15 @@ def beside_people(
 
     Rows of priors have the number of their set in `prior_set`; what they lack is null, or 0 in the
     columns named by `blank`. Small tables go to every task as a whole; of others each task gets what
-    its rows need.
+    its rows need. The lists of people are empty, not null: on the way to Python, Arrow goes through all
+    null lists of a batch again for every row.
     """
     types = {field.name: field.dataType for field in rows.schema}
     people = rows.select(
         "*",
         F.lit(None).cast("int").alias(SET),
-        F.lit(None).cast("array<int>").alias(VALUES),
-        F.lit(None).cast("array<double>").alias(SHARES),
+        F.array().cast("array<int>").alias(VALUES),
+        F.array().cast("array<double>").alias(SHARES),
     )
     for number, prior in enumerate(priors):
         typed = [F.col(key).cast(types[key]).alias(key) for key in prior.keys]
@@ -112,7 +113,7 @@ def _absent(name: str, kind: T.DataType, blank: Sequence[str]) -> Column:
     return (F.lit(0) if name in blank else F.lit(None)).cast(kind).alias(name)
 
 
-def without_prior(rows: DataFrame, prior: PriorSet) -> int:
-    """How many rows have a signature that the table of priors does not know."""
-    known = prior.table.select(*(F.col(key).alias(f"known_{key}") for key in prior.keys))
-    return rows.select(*prior.keys).join(known, _same(prior.keys), "left_anti").count()
+def without_prior(rows: DataFrame, table: DataFrame, keys: Sequence[str]) -> int:
+    """How many rows have a signature that the table does not know."""
+    known = table.select(*(F.col(key).alias(f"known_{key}") for key in keys)).distinct()
+    return rows.select(*keys).join(known, _same(keys), "left_anti").count()

@@ -67,12 +67,12 @@ def supplied(
             continue
         listed = save(encode(table, prior, keys))
         wrong = list(_problems(listed, keys, label))
+        unknown = without_prior(rows, listed, keys)
+        if unknown:
+            wrong.append(f"the priors of [{label}] lack the signatures of {unknown:,} rows: add them")
         if not wrong:
             completed = save(_completed(listed, keys, counts))
             sets.append(PriorSet(label, keys, completed, completed.count()))
-            unknown = without_prior(rows, sets[-1])
-            if unknown:
-                wrong.append(f"the priors of [{label}] lack the signatures of {unknown:,} rows: add them")
         problems += wrong
     if problems:
         raise DataError(problems)

@@ -6,98 +6,23 @@ import json
 from collections import Counter, defaultdict
 from itertools import permutations, product
 
-import pyarrow.parquet as pq
 import pytest
+from robust_reference import (
+    SCHEMA,
+    SETS,
+    VALUES,
+    learned_priors,
+    people,
+    published_values,
+    released_groups,
+    spec_of,
+    worst_bound,
+)
 
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
 from ppdp_spark.pipeline import anonymize, check, verify
 from ppdp_spark.spark import fragments
 from ppdp_spark.spec import ReleaseSpec
-
-SETS = [["sex"], ["sex", "region"]]
-VALUES = ["flu", "cold", "asthma", "ulcer", "gout", "fever"]
-
-
-def people(number, seed=7, skew=0.25):
-    """Signatures with somewhat different distributions; every value possible everywhere."""
-    import random
-
-    rng = random.Random(seed)
-    rows = []
-    for pid in range(number):
-        sex, region = rng.choice(["f", "m"]), rng.choice(["n", "s", "w"])
-        weights = [
-            1 + skew * ((i + (sex == "m")) % 2) + skew * ((i + "nsw".index(region)) % 3 == 0)
-            for i in range(6)
-        ]
-        rows.append((pid, rng.randrange(18, 90), sex, region, rng.choices(VALUES, weights)[0]))
-    return rows
-
-
-SCHEMA = "pid int, age int, sex string, region string, disease string"
-
-
-def spec_of(output, *, partitioner="art", model="joint", r=3, form="bucketized", priors=None, **more):
-    privacy = {
-        "robustness": {"r": r, "model": model, "priors": priors or [{"attributes": s} for s in SETS]},
-        **more.pop("privacy", {}),
-    }
-    return ReleaseSpec.parse(
-        {
-            "version": 1,
-            "dataset": "test",
-            "input": {"path": "unused.parquet"},
-            "columns": {
-                "quasi_identifiers": {"age": "numeric", "sex": "categorical", "region": "categorical"},
-                "sensitive": "disease",
-                "publish_as_is": ["pid"],
-            },
-            "partitioner": partitioner,
-            "privacy": privacy,
-            "suppression": {"budget": more.pop("budget", 0.3)},
-            "output": {"path": str(output), "form": form},
-            **more,
-        }
-    )
-
-
-def released_groups(output, form):
-    """pid -> group, and the values of each group, from the published files."""
-    data = output / "release" / "data"
-    place = pq.read_table(data / "qi" if form == "bucketized" else data).to_pydict()
-    groups = defaultdict(list)
-    for pid, group in zip(place["pid"], place["group_id"], strict=True):
-        groups[group].append(pid)
-    return groups
-
-
-def learned_priors(rows, names):
-    where = {"age": 1, "sex": 2, "region": 3}
-    counts = defaultdict(Counter)
-    for row in rows:
-        counts[tuple(row[where[name]] for name in names)][row[4]] += 1
-    return lambda row, value: (
-        (c := counts[tuple(row[where[name]] for name in names)])[value] / sum(c.values())
-    )
-
-
-def worst_bound(members, prior, model):
-    counts = Counter(row[4] for row in members)
-    worst = 0.0
-    ratio = {}
-    for value in counts:
-        priors = [prior(row, value) for row in members]
-        low, high = min(priors), max(priors)
-        if model == "binary":
-            ratio[value] = 1.0 if low == high else (low / (1 - low)) / (high / (1 - high))
-        else:
-            ratio[value] = low / high
-    for value, count in counts.items():
-        kappa = ratio[value]
-        if model == "joint":
-            kappa *= min((ratio[other] for other in counts if other != value), default=1.0)
-        worst = max(worst, count / (count + kappa * (len(members) - count)))
-    return worst
 
 
 @pytest.mark.parametrize(
@@ -120,8 +45,10 @@ def test_every_published_group_is_robust(spark, tmp_path, monkeypatch, partition
     assert len(set(published)) == len(published) == 1500 - suppressed["unplaced"]
     assert suppressed["unplaced"] < 150
     found = {tuple(names): 0.0 for names in SETS}
-    for members in groups.values():
+    listed = published_values(tmp_path / "out", form)
+    for group, members in groups.items():
         own = [rows[pid] for pid in members]
+        assert listed[group] == Counter(row[4] for row in own)
         if partitioner == "art" and model == "binary":
             assert max(Counter(row[4] for row in own).values()) == 1
         for names in SETS:
@@ -171,8 +98,9 @@ def test_anatomy_has_distinct_values_in_every_group(spark, tmp_path):
 
 def test_a_value_that_is_too_frequent_points_at_suppression(spark, tmp_path):
     rows = [(i, 30, "f", "n", "flu" if i % 2 else VALUES[i % 6]) for i in range(200)]
-    with pytest.raises(InfeasibleError, match=r"suppression: \{method: r"):
+    with pytest.raises(InfeasibleError, match=r"suppression: \{method: r") as caught:
         anonymize(spec_of(tmp_path / "out"), table=spark.createDataFrame(rows, SCHEMA))
+    assert caught.value.exit_code == 4
     assert not (tmp_path / "out" / "release").exists()
 
 
@@ -223,6 +151,7 @@ def test_bad_priors_are_reported_all_at_once(spark, tmp_path):
         anonymize(spec, table=spark.createDataFrame(people(100), SCHEMA))
     text = str(caught.value)
     assert "not numbers from 0 to 1" in text and "sum to more than 1" in text and "list a value twice" in text
+    assert "lack the signatures of 54 rows" in text
     assert not (tmp_path / "out" / "release").exists()
 
 
