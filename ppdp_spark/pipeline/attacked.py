@@ -54,11 +54,6 @@ class Attacked:
     def rules(self, mine: Mine) -> tuple[list[Rule], list[Rule]]:
         """The strongest rules of the original, as many as the longest step needs."""
         assert self._counts is not None
-        if not self.source.exact:
-            raise SpecError(
-                "`attack.mine` speaks of exact quasi-identifiers, which this generalized release does not "
-                "show: add `attack.external`, a table of people with their quasi-identifiers"
-            )
         number = len(self.source.attributes)
         sizes = [size for size in mine.attributes if size <= number]
         mining = Mining(
@@ -89,7 +84,7 @@ class Attacked:
 
     def truth(self, people: int) -> DataFrame | None:
         """The original by tuple and value; None unless it is the table of exactly these people."""
-        if self._counts is None or not self.source.exact or self._original_rows() != people:
+        if self._counts is None or self._original_rows() != people:
             return None
         return self._counts.select(*TUPLE, C.VALUE, C.COUNT)
 
@@ -145,7 +140,12 @@ def open_release(spec: ReleaseSpec, spark: SparkSession, table: DataFrame | None
         sensitive = columns.sensitive.column
     else:
         opened, sensitive = _ours(spec, spark, wanted.release)
-    if wanted.original is not None:
+    if wanted.mine is not None and not opened.source.exact:
+        raise SpecError(
+            "`attack.mine` speaks of exact quasi-identifiers, which this generalized release does not "
+            "show: add `attack.external`, a table of people with their quasi-identifiers"
+        )
+    if wanted.original is not None and opened.source.exact:
         opened.read_original(read_table(spark, wanted.original), sensitive)
     return opened
 
