@@ -33,8 +33,7 @@ def stopped_by_signals(spark: SparkSession) -> Iterator[None]:
         stopping = threading.Thread(target=spark.stop, daemon=True)
         stopping.start()
         stopping.join(_PATIENCE)
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
+        # Not KeyboardInterrupt: the gateway to Spark would log it with its traceback.
         raise SystemExit(128 + number)
 
     for number in _SIGNALS:
