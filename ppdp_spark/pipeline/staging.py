@@ -99,7 +99,7 @@ class Staging:
         def save(table: DataFrame) -> DataFrame:
             folder = self.scratch / f"{name}-{next(numbers)}"
             table.write.parquet(str(folder))
-            return table.sparkSession.read.parquet(folder.literal)
+            return table.sparkSession.read.schema(table.schema).parquet(folder.literal)
 
         return save
 

@@ -40,26 +40,28 @@ def encode_rows(
     if only is None:
         wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
     rows = rows.select(*wanted)
+    names, codes = rows.columns, dict[str, Column]()
     for j, attribute in enumerate(profile.attributes):
+        name = C.code(j)
         if only is not None and j not in only:
             continue
         if isinstance(attribute, Ordered):
-            rows = rows.withColumn(C.code(j), _ordered_code(rows, C.code(j), attribute))
+            codes[name] = _ordered_code(rows.sparkSession, F.col(name), attribute)
         else:
-            rows = _looked_up(rows, C.code(j), attribute.values, null_code=0, first_code=1)
+            rows, codes[name] = _looked_up(rows, name, attribute.values, null_code=0, first_code=1)
     if profile.sensitive is not None and profile.sensitive.case == "svpi":
         values = profile.sensitive.values
         known = values[:-1] if values and values[-1] is None else values
-        rows = _looked_up(rows, C.SENSITIVE, known, null_code=len(known), first_code=0)
-    return rows
+        rows, code = _looked_up(rows, C.SENSITIVE, known, null_code=len(known), first_code=0)
+        codes[C.SENSITIVE] = code
+    return rows.select(*(codes.get(name, F.col(name)).alias(name) for name in names))
 
 
-def _ordered_code(rows: DataFrame, name: str, attribute: Ordered) -> Column:
+def _ordered_code(session: SparkSession, value: Column, attribute: Ordered) -> Column:
     """value - low + 1 in the narrowest integer type, null as 0; wide ranges stay physical."""
-    value = F.col(name)
     if attribute.low is None or attribute.high is None:
         return F.when(value.isNull(), F.lit(0)).otherwise(_stop("int")).cast("tinyint")
-    low, high = (unseen(rows.sparkSession, bound) for bound in (attribute.low, attribute.high))
+    low, high = (unseen(session, bound) for bound in (attribute.low, attribute.high))
     inside = value.between(low, high)
     if not attribute.narrow:
         kind = "double" if attribute.kind == "float" else "bigint"
@@ -71,8 +73,8 @@ def _ordered_code(rows: DataFrame, name: str, attribute: Ordered) -> Column:
 
 def _looked_up(
     rows: DataFrame, name: str, values: Sequence[str | None], *, null_code: int, first_code: int
-) -> DataFrame:
-    """Replace text by its code through a broadcast dictionary.
+) -> tuple[DataFrame, Column]:
+    """The code of a text through a broadcast dictionary: the rows joined with it, and the code.
 
     The join is on a hash of the text, which is much cheaper to look up than the text itself. That
     the texts are equal is checked: should two categories ever share a hash, the run stops.
@@ -87,8 +89,7 @@ def _looked_up(
     joined = rows.join(F.broadcast(known), same_hash, "left")
     found = F.when(F.col(name) == F.col(f"{name}_text"), F.col(f"{name}_code"))
     missing = F.when(F.col(name).isNull(), F.lit(null_code)).otherwise(_stop("int"))
-    code = F.coalesce(found, missing)
-    return joined.select(*(code.cast(kind).alias(name) if c == name else F.col(c) for c in rows.columns))
+    return joined, F.coalesce(found, missing).cast(kind)
 
 
 def _stop(kind: str) -> Column:

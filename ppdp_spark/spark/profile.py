@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Any
 
@@ -21,6 +21,7 @@ from ppdp_spark.errors import DataError
 from ppdp_spark.spark.columns import column
 from ppdp_spark.spark.physical import YEARS, to_physical
 from ppdp_spark.spark.tables import Roles
+from ppdp_spark.spark.together import all_at_once
 from ppdp_spark.spec import ReleaseSpec
 
 CHANGED = "the input changed while it was being read; run again on a stable copy"
@@ -108,20 +109,23 @@ def take_part(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Column:
 
 
 def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
-    """One pass for ranges and nulls, then a short one for each column of categories."""
+    """One pass for ranges and nulls, a short one for each column of categories and for sensitive values."""
     part = take_part(table, spec, roles)
-    found = _first_pass(table, spec, roles, part)
+    rows = table.where(part) if spec.nulls == "suppress" else table
+    named = [name for name, kind in roles.kinds.items() if kind == "categorical"]
+    jobs: list[Callable[[], Any]] = [lambda: _first_pass(table, spec, roles, part)]
+    jobs += [partial(_distinct, rows, name) for name in named]
+    if spec.columns.sensitive is not None:
+        jobs.append(lambda: _sensitive_domain(rows, spec, roles, MOST_SENSITIVE_VALUES))
+    found, *rest = all_at_once(table.sparkSession, jobs)
     kept = int(found["kept"])
     nulls = _nulls(spec, roles, found)
     _reject(spec, roles, found, nulls)
-    rows = table.where(part) if spec.nulls == "suppress" else table
-    categories = _categories(rows, roles)
+    categories = _categories(dict(zip(named, rest, strict=False)))
     attributes = tuple(
         _attribute(j, name, table, spec, roles, found, categories) for j, name in enumerate(roles.kinds)
     )
-    sensitive = None
-    if spec.columns.sensitive is not None:
-        sensitive = _sensitive_domain(rows, spec, roles)
+    sensitive = None if spec.columns.sensitive is None else rest[-1]
     fingerprint = f"{int(found['rows'])}-{int(found['content'] or 0) & (2**64 - 1):016x}"
     return Profile(int(found["rows"]), kept, kept, fingerprint, attributes, sensitive, nulls)
 
@@ -204,22 +208,23 @@ def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[
         raise DataError(problems)
 
 
-def _categories(rows: DataFrame, roles: Roles) -> dict[str, list[str]]:
-    """Distinct categories of every categorical column; one short job each."""
-    values: dict[str, list[str]] = {}
-    problems = []
-    for name in (name for name, kind in roles.kinds.items() if kind == "categorical"):
-        texts = rows.select(quasi_value(name, "categorical", rows).alias("text")).distinct()
-        found = texts.limit(MOST_CATEGORIES + 2).toArrow().column(0)
-        if len(found) > MOST_CATEGORIES + 1:
-            problems.append(
-                f"column `{name}` has more than {MOST_CATEGORIES:,} categories; "
-                "declare it as an identifier, or derive coarser categories"
-            )
-        values[name] = found.drop_null().to_pylist()
+def _distinct(rows: DataFrame, name: str) -> pa.ChunkedArray:
+    """Distinct categories of a column, one more than are allowed at the most."""
+    texts = rows.select(quasi_value(name, "categorical", rows).alias("text")).distinct()
+    return texts.limit(MOST_CATEGORIES + 2).toArrow().column(0)
+
+
+def _categories(found: Mapping[str, pa.ChunkedArray]) -> dict[str, list[str]]:
+    """The categories of every categorical column as texts, without null."""
+    problems = [
+        f"column `{name}` has more than {MOST_CATEGORIES:,} categories; "
+        "declare it as an identifier, or derive coarser categories"
+        for name, texts in found.items()
+        if len(texts) > MOST_CATEGORIES + 1
+    ]
     if problems:
         raise DataError(problems)
-    return values
+    return {name: texts.drop_null().to_pylist() for name, texts in found.items()}
 
 
 def _attribute(
@@ -248,9 +253,7 @@ def _attribute(
     return Categorical(name, tuple(ordered), text_type, declared.weight)
 
 
-def _sensitive_domain(
-    rows: DataFrame, spec: ReleaseSpec, roles: Roles, most: int = MOST_SENSITIVE_VALUES
-) -> SensitiveDomain:
+def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles, most: int) -> SensitiveDomain:
     """Sensitive values and their counts, by one aggregation; null, if any, has the last code."""
     declared = spec.columns.sensitive
     assert declared is not None and roles.sensitive is not None

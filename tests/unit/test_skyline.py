@@ -20,11 +20,11 @@ from ppdp_spark.core.skyline import (
     balanced_floors,
     breach_probability,
     negated_ratio,
+    patterns,
     required_ratio,
     slack_floors,
 )
 from ppdp_spark.core.skyline import batches as batches_module
-from ppdp_spark.core.skyline import patterns
 from ppdp_spark.core.skyline.points import CASES
 from ppdp_spark.errors import DataError, InfeasibleError, SpecError
 
