@@ -15,7 +15,7 @@ from ppdp_spark import ReleaseSpec, anonymize, check, suppress, verify
 from ppdp_spark.errors import DataError, PpdpError
 
 HOSTILE = "<script>alert('x')</script><img src=x onerror=\"alert(1)\">&amp;"
-ORDERED = ["a.b", "a`b`", "it's \"x\"\nline", "../../up", " "]
+ORDERED = ["a.b", "a`b`", 'it\'s "x"\nline', "../../up", " "]
 CATEGORIES = [HOSTILE, "a,b;c={d}(\t)${e}", "q0", "ünï cödé \u202e" + "x" * 300]
 SENSITIVE, KEPT = "sens.`it`ive\n<b>", "kept `as` is."
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from ppdp_spark.core.maxent import Between, term
 from ppdp_spark.core.maxent.coding import NUMBER, TEXT, question_of
@@ -136,3 +139,12 @@ def test_what_a_table_of_groups_must_have():
     assert len(wrong.value.problems) == 3
     plain = bare.to_dict(secrets=True)
     ReleaseSpec.parse({**plain, "attack": {"release": "out/x"}}).require_for("attack")
+
+
+def test_the_page_on_knowledge_shows_a_valid_spec():
+    page = (Path(__file__).parents[2] / "docs" / "knowledge.md").read_text()
+    shown = ReleaseSpec.parse(yaml.safe_load(page.split("```yaml\n")[1].split("```")[0]))
+    shown.require_for("attack")
+    assert shown.attack is not None
+    words = Words({"sex": TEXT, "age": NUMBER, "city": TEXT}, ("Flu", "HIV", "Cancer", "Stroke"))
+    assert len(stated(shown.attack, words).statements) == 8
