@@ -6,23 +6,19 @@ Heavy imports wait for the command that needs them.
 from __future__ import annotations
 
 import json
-import logging
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ppdp_spark.errors import PpdpError, SpecError
+from ppdp_spark.console import errors_as_messages, progress, run_on_spark, run_spec, session, show
+from ppdp_spark.errors import SpecError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ppdp_spark.results import Comparison, Run, Sweep
-    from ppdp_spark.spec import Command, ReleaseSpec
+    from ppdp_spark.results import Run, Sweep
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -61,7 +57,7 @@ def anonymize(
 ) -> None:
     """Publish a table as the spec says, verified from the written files, or publish nothing."""
     extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
-    _run_spec("anonymize", spec, extra, master=master, as_json=as_json, quiet=quiet)
+    run_spec("anonymize", spec, extra, master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -73,7 +69,7 @@ def check(
     quiet: Quiet = False,
 ) -> None:
     """Say what a table achieves: any table with a group column or with generalized quasi-identifiers."""
-    _run_spec("check", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+    run_spec("check", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -85,7 +81,7 @@ def explore(
     quiet: Quiet = False,
 ) -> None:
     """Show how much an adversary may know before a sensitive value is breached: the knowledge skyline."""
-    _run_spec("explore", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+    run_spec("explore", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -97,7 +93,7 @@ def attack(
     quiet: Quiet = False,
 ) -> None:
     """Show what an adversary with background knowledge infers from a release, by maximum entropy."""
-    _run_spec("attack", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+    run_spec("attack", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -111,7 +107,7 @@ def suppress(
 ) -> None:
     """Restore eligibility of skewed data; what is kept stays in the owner's private folder."""
     extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
-    _run_spec("suppress", spec, extra, master=master, as_json=as_json, quiet=quiet)
+    run_spec("suppress", spec, extra, master=master, as_json=as_json, quiet=quiet)
 
 
 @app.command()
@@ -128,13 +124,13 @@ def verify(
 
         return verify(output, spark=spark)
 
-    _report(run, master, as_json, quiet)
+    run_on_spark(run, master, as_json, quiet)
 
 
 @app.command()
 def report(output: Annotated[str, typer.Argument(help="Output folder of a run.")]) -> None:
     """Make the HTML report of a run again from its summary and verdict."""
-    with _errors():
+    with errors_as_messages():
         from ppdp_spark.report import render
         from ppdp_spark.storage import PRIVATE, REPORT, SUMMARY, VERDICT, Folder
 
@@ -152,7 +148,7 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Put several runs side by side: guarantees, sizes, precision, query error, time."""
-    with _errors():
+    with errors_as_messages():
         from ppdp_spark.pipeline.compare import compare
         from ppdp_spark.report import render_comparison
         from ppdp_spark.storage import Folder
@@ -162,7 +158,7 @@ def compare(
         if not folder.exists():
             raise SpecError(f"`--output` ({page}) is in a folder that does not exist: make it first")
         folder.write_text(page.name, render_comparison(found.runs), private=True)
-        _show(found, as_json=as_json, quiet=quiet)
+        show(found, as_json=as_json, quiet=quiet)
         if not as_json and not quiet:
             typer.echo(f"page  {page}")
 
@@ -181,7 +177,7 @@ def sweep(
     quiet: Quiet = False,
 ) -> None:
     """Run variants of a release into OUTPUT/sweep and draw the privacy-utility frontier."""
-    with _errors():
+    with errors_as_messages():
         from ppdp_spark.pipeline import sweep as sweeping
 
         folder, variants = sweeping.plan(spec, over, overrides or [], queries=queries)
@@ -189,7 +185,7 @@ def sweep(
     def run(spark: SparkSession) -> Sweep:
         return sweeping.sweep(folder, variants, spark=spark)
 
-    _report(run, master, as_json, quiet)
+    run_on_spark(run, master, as_json, quiet)
 
 
 @app.command()
@@ -202,7 +198,7 @@ def generate(
     master: Master = "local[*]",
 ) -> None:
     """Make census-like microdata of any size."""
-    with _errors(), _session(master) as spark:
+    with errors_as_messages(), session(master) as spark:
         from ppdp_spark.pipeline.generate import generate
 
         generate(spark, path, rows=rows, seed=seed, shape=shape.value, overwrite=overwrite)
@@ -216,14 +212,14 @@ def demo(
     master: Master = "local[*]",
 ) -> None:
     """Generate a census, anonymize it, verify it, and say where everything is."""
-    with _errors(), _session(master) as spark:
+    with errors_as_messages(), session(master) as spark:
         from rich.console import Console
 
         from ppdp_spark.pipeline.demo import demo
 
         parts = demo(spark, folder, rows=rows)
         while True:
-            with _progress(spark):
+            with progress(spark):
                 part = next(parts, None)
             if part is None:
                 break
@@ -233,7 +229,7 @@ def demo(
 @app.command()
 def doctor() -> None:
     """Check Java, Python, Spark, memory and scratch space."""
-    with _errors():
+    with errors_as_messages():
         from rich.console import Console
 
         from ppdp_spark.doctor import examine
@@ -254,106 +250,6 @@ def spec_schema() -> None:
     from ppdp_spark.spec import ReleaseSpec
 
     typer.echo(json.dumps(ReleaseSpec.json_schema(), indent=2))
-
-
-def _load(path: Path, overrides: list[str], command: Command) -> ReleaseSpec:
-    """Spec errors are found before Spark starts."""
-    with _errors():
-        from ppdp_spark.spec import ReleaseSpec
-
-        spec = ReleaseSpec.load(path, overrides)
-        spec.require_for(command)
-        for warning in spec.warnings:
-            typer.echo(f"warning: {warning}", err=True)
-        return spec
-    raise AssertionError("unreachable")
-
-
-def _run_spec(
-    command: Command, path: Path, overrides: list[str], *, master: str, as_json: bool, quiet: bool
-) -> None:
-    """Run the command of that name on the spec in a file."""
-    spec = _load(path, overrides, command)
-
-    def run(spark: SparkSession) -> Run:
-        from ppdp_spark import pipeline
-
-        outcome: Run = getattr(pipeline, command)(spec, spark=spark)
-        for warning in outcome.summary.get("warnings", ()):
-            if warning not in spec.warnings:
-                typer.echo(f"warning: {warning}", err=True)
-        return outcome
-
-    _report(run, master, as_json, quiet)
-
-
-def _report(run: Callable[[Any], Run | Sweep], master: str, as_json: bool, quiet: bool) -> None:
-    """Run on Spark, print the outcome, exit by the verdict."""
-    with _errors(), _session(master) as spark:
-        with _progress(spark, silent=quiet or as_json):
-            outcome = run(spark)
-        _show(outcome, as_json=as_json, quiet=quiet)
-        if not outcome.ok:
-            raise typer.Exit(4)
-
-
-def _show(outcome: Run | Sweep | Comparison, *, as_json: bool, quiet: bool) -> None:
-    """JSON or tables on the standard output, or nothing."""
-    if as_json:
-        typer.echo(json.dumps(outcome.to_dict(), indent=2, default=str))
-    elif not quiet:
-        from rich.console import Console
-
-        Console().print(outcome)
-
-
-@contextmanager
-def _progress(spark: SparkSession, *, silent: bool = False) -> Iterator[None]:
-    """On a terminal a live line of what is being done, elsewhere one line a stage; on the error stream."""
-    if silent:
-        yield
-        return
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        _log_to_terminal()
-        yield
-        return
-    from ppdp_spark.results import watched_by
-    from ppdp_spark.spark.progress import task_counter
-    from ppdp_spark.terminal import live
-
-    with live(console, task_counter(spark)) as display, watched_by(display):
-        yield
-
-
-@contextmanager
-def _session(master: str) -> Iterator[SparkSession]:
-    from ppdp_spark.spark.ending import stopped_by_signals
-    from ppdp_spark.spark.session import local_session
-
-    spark = local_session(master)
-    with stopped_by_signals(spark):
-        yield spark
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    """A user's mistake is a message and an exit code, never a traceback."""
-    try:
-        yield
-    except PpdpError as error:
-        typer.echo(f"ppdp: {error}", err=True)
-        raise typer.Exit(error.exit_code) from None
-
-
-def _log_to_terminal() -> None:
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
-    logger = logging.getLogger("ppdp_spark")
-    logger.handlers[:] = [handler]
-    logger.setLevel(logging.INFO)
 
 
 def main() -> None:

@@ -22,7 +22,8 @@ MAY_IMPORT = {
     "summary": {"results"},
     "doctor": set(),
     "pipeline": {"core", "errors", "guarantees", "report", "results", "spark", "spec", "storage", "summary"},
-    "cli": {"doctor", "errors", "pipeline", "report", "results", "spark", "spec", "storage", "terminal"},
+    "console": {"errors", "pipeline", "results", "spark", "spec", "terminal"},
+    "cli": {"console", "doctor", "errors", "pipeline", "report", "results", "spec", "storage"},
 }
 
 
