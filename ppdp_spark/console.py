@@ -1,4 +1,4 @@
-"""How a command runs: session, progress on the terminal, the outcome; mistakes are messages and exit codes."""
+"""How a command runs: session, progress on the terminal, outcome; mistakes are messages and exit codes."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
 
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spec.attack import Attack, lacking_for_attack
+from ppdp_spark.spec.attack import Attack
 from ppdp_spark.spec.base import (
     LARGEST_COUNT,
     LARGEST_L,
@@ -28,6 +28,7 @@ from ppdp_spark.spec.base import (
 )
 from ppdp_spark.spec.columns import Columns, Input, Sensitive
 from ppdp_spark.spec.document import read_document
+from ppdp_spark.spec.lacking import NO_CRITERIA, lacking
 from ppdp_spark.spec.nearest import suggestion
 from ppdp_spark.spec.overrides import overridden
 from ppdp_spark.spec.paths import resolved_path
@@ -163,58 +164,13 @@ class ReleaseSpec(SpecModel):
     def require_criteria(self) -> None:
         """Raise unless at least one criterion is demanded."""
         if not self.privacy.criteria:
-            raise SpecError(_NO_CRITERIA)
+            raise SpecError(NO_CRITERIA)
 
     def require_for(self, command: Command) -> None:
         """Raise one `SpecError` with everything that a command needs and the spec lacks."""
-        problems = list(self._lacking(command))
+        problems = list(lacking(self, command))
         if problems:
             raise SpecError(problems)
-
-    def _lacking(self, command: Command) -> Iterator[str]:
-        if command == "anonymize":
-            yield from self._placing_problems()
-        if command == "explore" and self.privacy.robustness is not None:
-            yield "`privacy.robustness` is not part of `explore`: use `ppdp check`, or remove it"
-        if command == "anonymize" and not self.privacy.criteria:
-            yield _NO_CRITERIA
-        if command == "anonymize" and not self.columns.quasi_identifiers:
-            yield "`columns.quasi_identifiers` is empty: name at least one column"
-        if command == "anonymize" and self.suppression.method == "unsafe-d":
-            yield "`suppression.method` (unsafe-d) is for study only and never published: use r or safe-d"
-        if command in ("anonymize", "suppress") and self.output.path is None:
-            yield "`output.path` is missing: add `output: {path: out/census}`"
-        if command == "suppress" and self.suppression.method == "none":
-            yield "`suppression.method` (none) suppresses nothing: use r or safe-d"
-        if command == "explore" and self.columns.sensitive is None:
-            yield f"`columns.sensitive` is missing: `{command}` needs it"
-        if command in ("check", "explore") and not (self.columns.group or self.columns.quasi_identifiers):
-            yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
-        if command == "attack":
-            yield from lacking_for_attack(self.attack, self.columns)
-
-    def _placing_problems(self) -> Iterator[str]:
-        """What robustness, ART and Anatomy need, and what they cannot be combined with."""
-        privacy = self.privacy
-        if self.partitioner == "art" and privacy.robustness is None:
-            yield "`partitioner` (art) needs `privacy.robustness`: add it, or use mondrian or anatomy"
-        if self.partitioner == "anatomy" and privacy.l_diversity is None:
-            yield "`partitioner` (anatomy) needs `privacy.l_diversity`: add it, or use mondrian"
-        if self.partitioner == "mondrian" and privacy.robustness is None:
-            return
-        robust = privacy.robustness is not None
-        cause = "`privacy.robustness`" if robust else f"`partitioner` ({self.partitioner})"
-        for name in ("t_closeness", "beta_likeness", "delta_disclosure"):
-            if getattr(privacy, name) is not None:
-                yield (
-                    f"`privacy.{name}` cannot be combined with {cause}: people without a place are "
-                    "suppressed, which changes the distribution it compares with; remove one of them"
-                )
-        skyline = privacy.skyline
-        own = [] if skyline is None else [skyline.default, *skyline.values.values()]
-        points = [point for some in own for point in some]
-        if any(point.m > 0 for point in points):
-            yield f"`privacy.skyline` with m above 0 cannot be combined with {cause}: use points with m = 0"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -253,9 +209,6 @@ class ReleaseSpec(SpecModel):
             if key in place:
                 place[key] = resolved_path(place[key], base)
         return type(self).model_validate(plain)
-
-
-_NO_CRITERIA = "`privacy` demands nothing: add at least one criterion, such as `k_anonymity: 10`"
 
 
 def _sensitive_problems(
