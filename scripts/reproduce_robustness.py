@@ -220,8 +220,8 @@ def _explained(number: int) -> str:
         "quasi-identifiers as they are. Who finds no group is suppressed, and missed in the answers: a value "
         "that more than 1/r of the people of a signature have cannot be hidden among them. "
         "The attribute sets matter, and these were chosen because they leave most people a place: with "
-        "{sex}, {education, sex}, {age, sex} 20.6 % of Adult is suppressed at r = 4, and ART's median (0.171) "
-        "lies between that of ℓ-diverse Mondrian (0.145) and of Anatomy (0.301) on 400 queries. "
+        "{sex}, {education, sex}, {age, sex} 20.6 % of Adult is suppressed at r = 4, and ART's median "
+        "(0.171) lies between that of ℓ-diverse Mondrian (0.145) and of Anatomy (0.301) on 400 queries. "
         "Made by `python scripts/reproduce_robustness.py`."
     )
 
