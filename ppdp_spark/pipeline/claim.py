@@ -31,7 +31,7 @@ from ppdp_spark.storage import Folder
 
 log = logging.getLogger(__name__)
 
-CLAIM = ".claim-"
+CLAIM, BEAT = ".claim-", ".beat-"
 BEAT_SECONDS = 15.0
 STALE_SECONDS = 180.0
 """Without a heartbeat for so long, a run whose process cannot be looked at counts as dead."""
@@ -52,18 +52,27 @@ class Claim:
         """Claim the folder while the work inside goes on; `BusyError` at once if another run has it."""
         claim = cls(folder.create(), run_id)
         ended = threading.Event()
+        beating = threading.Thread(target=claim._beat, args=(ended,), daemon=True, name="claim")
         try:
             claim._take()
-            threading.Thread(target=claim._beat, args=(ended,), daemon=True, name="claim").start()
+            beating.start()
             yield claim
         finally:
             ended.set()
+            if beating.ident is not None:
+                beating.join(_PATIENCE)
             with suppress(OSError):
                 claim.file.delete()
+                claim.beat.delete()
 
     @property
     def file(self) -> Folder:
         return self.folder / f"{CLAIM}{self.run_id}"
+
+    @property
+    def beat(self) -> Folder:
+        """The heartbeat, where a claim cannot be stamped but only be written again."""
+        return self.folder / f"{BEAT}{self.run_id}"
 
     def require(self) -> None:
         """Raise if another run, taking this one for dead, took over the folder."""
@@ -108,12 +117,15 @@ class Claim:
             content, info = _content(self.folder, name), (self.folder / name).info()
             if info.type == fs.FileType.NotFound:
                 continue
-            stale = bool(now and info.mtime and (now - info.mtime).total_seconds() > STALE_SECONDS)
+            rival = Claim(self.folder, run_id)
+            stamps = [mtime for mtime in (info.mtime, rival.beat.info().mtime) if mtime]
+            stale = bool(now and stamps and (now - max(stamps)).total_seconds() > STALE_SECONDS)
             if _alive(content, stale=stale):
                 found[run_id] = content
             else:
                 log.warning("run %s did not end properly: its claim and its staging are removed", run_id)
-                (self.folder / name).delete()
+                rival.file.delete()
+                rival.beat.delete()
         return found
 
     def _beat(self, ended: threading.Event) -> None:
@@ -122,12 +134,16 @@ class Claim:
             pass
 
     def _stamped(self) -> bool:
-        """Stamp the claim, if it is there; one that was taken away must not come back."""
+        """Stamp the claim, if it is there; one that was taken away must not come back.
+
+        So it is not written again where it cannot be stamped: it could vanish just before. A beat
+        without a claim means nothing.
+        """
         try:
             if self.folder.local:
                 os.utime(self.file.path)
             elif self.file.exists():
-                self._write(held=True)
+                self.folder.write_text(self.beat.path.rpartition("/")[2], "")
             else:
                 return False
         except FileNotFoundError:

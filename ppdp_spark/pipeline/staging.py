@@ -17,7 +17,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from ppdp_spark.errors import DataError, InfeasibleError, SpecError
-from ppdp_spark.pipeline.claim import Claim
+from ppdp_spark.pipeline.claim import BEAT, Claim
 from ppdp_spark.pipeline.registry import Registry, record_of
 from ppdp_spark.report import render
 from ppdp_spark.results import Run, Verdict, finite
@@ -183,7 +183,7 @@ def recover(output: Folder) -> None:
     for name in names:
         if name.startswith(_REPLACED):
             restore(output, output / name)
-        elif name.startswith(_DISCARDED):
+        elif name.startswith((_DISCARDED, BEAT)):
             (output / name).delete()
     for name in names:
         if name.startswith(_STAGING):

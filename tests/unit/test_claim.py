@@ -34,6 +34,14 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def eventually(holds) -> None:
+    """Wait until a condition holds, for ten seconds at the most."""
+    until = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
 def test_a_claim_lives_as_long_as_its_run(tmp_path):
     with Claim.held(Folder.at(tmp_path / "out"), "1") as claim:
         claim.require()
@@ -193,17 +201,24 @@ def test_claims_on_a_file_system_that_is_not_local(tmp_path, monkeypatch):
     monkeypatch.setattr(claims, "BEAT_SECONDS", 0.02)
     folder = Folder(fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem()), "bucket/out", "remote://")
     with Claim.held(folder, "1") as claim:
-        file = tmp_path / "bucket/out/.claim-1"
+        file, beat = (tmp_path / f"bucket/out/.{kind}-1" for kind in ("claim", "beat"))
         os.utime(file, (0, 0))
-        time.sleep(0.3)
-        assert file.stat().st_mtime > 0
+        eventually(beat.exists)
+        os.utime(beat, (0, 0))
+        eventually(lambda: beat.stat().st_mtime > 0)
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(claims, "process_space", lambda: "another machine")
+            with pytest.raises(BusyError, match="remote://bucket/out"), Claim.held(folder, "2"):
+                pass
         with pytest.raises(BusyError, match="remote://bucket/out"), Claim.held(folder, "2"):
             pass
         claim.require()
         file.unlink()
         time.sleep(0.2)
+        assert not file.exists()
         with pytest.raises(BusyError, match="taken over"):
             claim.require()
+    assert sorted(path.name for path in file.parent.iterdir()) == []
 
 
 def test_an_output_that_is_a_file_or_below_one(tmp_path):
