@@ -33,6 +33,8 @@ ROWS = 120_000
 SIZES = {"fragments.FRAGMENT_ROWS": 15_000, "fragments.SAMPLE_ROWS": 20_000, "publish.FILE_ROWS": 15_000}
 """Small enough for a table of seconds to go through many tasks and files."""
 
+ATTEMPTS = 6
+
 DRIVER = f"""
 import logging, sys, threading, time
 from ppdp_spark.spark import fragments, publish
@@ -178,16 +180,23 @@ def undisturbed(driver, spec) -> Path:
 def test_an_executor_killed_in_the_middle_of_a_stage_changes_nothing(
     driver, undisturbed, spec, after, stage, busy
 ):
-    """With its tasks the results of earlier ones are lost; `busy` stages have a task on each executor."""
-    driver.await_executors()
-    out, victim = spec.parent / f"killed-in-{stage}", driver.executors()[0]
-    driver.start(out)
-    driver.expect("BUSY" if busy else "", after=f"STAGE {after}:")
-    os.kill(victim, signal.SIGKILL)
-    assert not driver.has(f"STAGE {stage}:"), "the stage was over before the executor died"
-    driver.expect("STAGE done")
-    assert driver.has("Lost executor") and (driver.has("ExecutorLostFailure") or not busy)
-    assert same_content(undisturbed, out)
+    """With its tasks the results of earlier ones are lost; `busy` stages have a task on each executor.
+
+    Tasks take a fraction of a second, so a blow may fall between two: then it is struck again.
+    """
+    out = spec.parent / f"killed-in-{stage}"
+    for _ in range(ATTEMPTS):
+        driver.await_executors()
+        victim = driver.executors()[0]
+        driver.start(out)
+        driver.expect("BUSY" if busy else "", after=f"STAGE {after}:")
+        os.kill(victim, signal.SIGKILL)
+        in_time = not driver.has(f"STAGE {stage}:")
+        driver.expect("STAGE done")
+        assert same_content(undisturbed, out)
+        if in_time and driver.has("Lost executor") and (driver.has("ExecutorLostFailure") or not busy):
+            return
+    pytest.fail(f"in {ATTEMPTS} runs no executor died in the middle of the stage")
 
 
 def test_a_second_run_on_the_output_says_so_at_once_and_the_first_goes_on(driver, undisturbed, spec, spark):
