@@ -212,12 +212,14 @@ def test_generate(submit, home):
 
 
 @pytest.mark.slow
-def test_executors_run_from_the_packed_environment(submit, home, release, tmp_path):
+def test_executors_run_from_the_packed_environment(submit, home, release, bare_python, tmp_path):
     """Executors have nothing but the archive: neither the zip's path nor the driver's packages."""
     made = run([sys.executable, ROOT / "scripts/package", "--out", tmp_path])
     assert made.returncode == 0, made.stdout + made.stderr
     archive = ["--archives", f"{tmp_path / 'environment.tar.gz'}#environment"]
     archive += ["--conf", "spark.pyspark.python=./environment/bin/python"]
+    # In client mode the archive is not unpacked for the driver.
+    archive += ["--conf", f"spark.pyspark.driver.python={bare_python}"]
     out = home / "packed"
     options = sets(output__path=out, privacy=PRIVACY)
     done = submit("anonymize", home / "spec.yaml", *options, "--quiet", more=tuple(archive))
