@@ -27,9 +27,9 @@ def audited(spec: ReleaseSpec, table: DataFrame, grouped: Grouped) -> list[Verdi
     sets = spec.privacy.robustness.priors
     _require(table, sets)
     keys = [spec.columns.group] if spec.columns.group else list(spec.columns.quasi_identifiers)
-    text = C.column(spec.columns.sensitive.column).cast("string").alias(C.VALUE)
-    coded = with_codes(table.select("*", text), grouped.values)
-    rows = signed_rows(coded, keys, [prior.attributes for prior in sets])
+    text = C.column(spec.columns.sensitive.column).cast("string")
+    signed = signed_rows(table, keys, [prior.attributes for prior in sets], text)
+    rows = with_codes(signed, grouped.values).drop(C.VALUE)
     priors = _priors(spec, table, rows, grouped)
     people, width = sum(grouped.counts), grouped.width
     found = audit_rows(rows, priors, PosteriorAudit(robust), people=people, width=width)

@@ -30,12 +30,17 @@ def signature_columns(position: int) -> tuple[str, str]:
     return f"signature{position}", f"signature{position}_second"
 
 
-def signed_rows(table: DataFrame, keys: Sequence[str], sets: Sequence[Sequence[str]]) -> DataFrame:
-    """One row a person: the names of its group and of its signatures, and `sensitive` as it is."""
+def signed_rows(
+    table: DataFrame, keys: Sequence[str], sets: Sequence[Sequence[str]], value: Column
+) -> DataFrame:
+    """One row a person: the names of its group and of its signatures, and its value.
+
+    No column of the table goes along, so that none can meet one of ours by the same name.
+    """
     wanted = list(zip(("first", "second"), signature_names(table, keys), strict=True))
     for position, attributes in enumerate(sets):
         wanted += zip(signature_columns(position), signature_names(table, attributes), strict=True)
-    return table.select(*(column.alias(name) for name, column in wanted), C.SENSITIVE)
+    return table.select(*(column.alias(name) for name, column in wanted), value.alias(C.VALUE))
 
 
 def signature_names(table: DataFrame, columns: Sequence[str]) -> tuple[Column, Column]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bench import Bench
-from benchmarks.on_spark import JobCount, bring_into_cache, count_action, spark_session
+from benchmarks.on_spark import JobCount, bring_into_cache, count_action, grouped_spec, spark_session
 from benchmarks.tables import GROUP, VALUE, VALUES
 from ppdp_spark.pipeline import check
 from ppdp_spark.results import Run
@@ -19,15 +19,7 @@ def spec_of(source: str, points: int) -> ReleaseSpec:
     if points:
         skyline = [{"l": i % VALUES, "k": points - i, "m": 1 + i % 3, "c": 0.95} for i in range(points)]
         privacy["skyline"] = {"default": skyline}
-    return ReleaseSpec.parse(
-        {
-            "version": 1,
-            "dataset": "bench",
-            "input": {"path": source, "format": "parquet"},
-            "columns": {"group": GROUP, "sensitive": VALUE},
-            "privacy": privacy,
-        }
-    )
+    return grouped_spec(source, privacy=privacy)
 
 
 def measure(bench: Bench) -> None:

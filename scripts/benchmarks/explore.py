@@ -5,25 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.bench import Bench
-from benchmarks.on_spark import JobCount, bring_into_cache, count_action, spark_session
+from benchmarks.on_spark import JobCount, bring_into_cache, count_action, grouped_spec, spark_session
 from benchmarks.tables import GROUP, VALUE
 from ppdp_spark.pipeline import explore
 from ppdp_spark.results import Run
-from ppdp_spark.spec import ReleaseSpec
 
 
 def measure(bench: Bench) -> None:
     with spark_session(bench) as spark:
 
         def ours(rows: int, target: Path) -> Run:
-            plain = {
-                "version": 1,
-                "dataset": "bench",
-                "input": {"path": bench.table("grouped", rows), "format": "parquet"},
-                "columns": {"group": GROUP, "sensitive": VALUE},
-                "explore": {"values": ["value 1"], "confidence": [0.5, 0.95]},
-            }
-            return explore(ReleaseSpec.parse(plain), spark=spark)
+            wanted = {"values": ["value 1"], "confidence": [0.5, 0.95]}
+            return explore(grouped_spec(bench.table("grouped", rows), explore=wanted), spark=spark)
 
         bring_into_cache(spark, bench, "grouped", (GROUP, VALUE))
         runs = {"count by group": count_action(spark, bench), "explore": ours}

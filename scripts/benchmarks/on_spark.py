@@ -98,11 +98,11 @@ def bring_into_cache(spark: SparkSession, bench: Bench, kind: str, columns: tupl
             scan(spark, bench.table(kind, bench.rows), columns)
 
 
-def count_action(spark: SparkSession, bench: Bench) -> Action:
+def count_action(spark: SparkSession, bench: Bench, kind: str = "grouped") -> Action:
     """The least that any check does: count the rows of every group and value."""
 
     def count(rows: int, target: Path) -> None:
-        pairs = spark.read.parquet(bench.table("grouped", rows)).groupBy(GROUP, VALUE).count()
+        pairs = spark.read.parquet(bench.table(kind, rows)).groupBy(GROUP, VALUE).count()
         pairs.write.format("noop").mode("overwrite").save()
 
     return count
@@ -113,5 +113,15 @@ def release_spec(source: str, target: Path, **sections: Any) -> ReleaseSpec:
     kinds = {name: "categorical" if name in CATEGORICAL else "numeric" for name in QUASI_IDENTIFIERS}
     columns = {"quasi_identifiers": kinds, "sensitive": SENSITIVE, **sections.pop("columns", {})}
     output = {"path": str(target), **sections.pop("output", {})}
+    return _spec(source, columns=columns, output=output, **sections)
+
+
+def grouped_spec(source: str, **sections: Any) -> ReleaseSpec:
+    """What is asked of a finished table of groups with one sensitive value a person."""
+    columns = {"group": GROUP, "sensitive": VALUE, **sections.pop("columns", {})}
+    return _spec(source, columns=columns, **sections)
+
+
+def _spec(source: str, **sections: Any) -> ReleaseSpec:
     plain = {"version": 1, "dataset": "bench", "input": {"path": source, "format": "parquet"}}
-    return ReleaseSpec.parse({**plain, "columns": columns, "output": output, **sections})
+    return ReleaseSpec.parse({**plain, **sections})
