@@ -177,7 +177,9 @@ def test_what_cannot_be_combined(tmp_path, privacy, words):
 @pytest.mark.parametrize("model", ["joint", "binary"])
 def test_check_audits_any_table_of_groups(spark, model):
     rows = people(240)
-    table = spark.createDataFrame([(*row, row[0] // 6) for row in rows], f"{SCHEMA}, cluster int")
+    ours = "value int, sensitive int, code int, text int, first int"
+    grouped = [(*row, row[0] // 6, 1, 2, 3, 4, 5) for row in rows]
+    table = spark.createDataFrame(grouped, f"{SCHEMA}, cluster int, {ours}")
     spec = spec_of("unused", model=model, r=2).to_dict()
     spec["columns"]["group"] = "cluster"
     del spec["output"], spec["partitioner"]
