@@ -30,6 +30,7 @@ from ppdp_spark.spark.metrics import group_metrics
 from ppdp_spark.spark.profile import Profile, profile_table, table_columns
 from ppdp_spark.spark.queries import query_error
 from ppdp_spark.spark.tables import Roles, assign_roles, read_table, reject_name_clashes
+from ppdp_spark.spark.writing import writable, written_by_tasks
 from ppdp_spark.spec import ReleaseSpec
 from ppdp_spark.storage import DATA, EXTREMA, Folder, table_digests, tidy_table
 from ppdp_spark.summary import package_version, run_facts
@@ -205,7 +206,13 @@ class _Anonymization:
         numbered = publish.number_groups(groups, order, layout.published_names)
         names, data = self.spec.columns.publish_as_is, self.staging.release / DATA
         if self.spec.output.form == "generalized":
-            _write(publish.generalized_rows(numbered, layout, names), data)
+            rows = publish.generalized_rows(numbered, layout, names)
+            if writable(rows.schema, data):
+                described, columns = publish.generalized_groups(numbered, layout, names)
+                written = written_by_tasks(described, columns, data, self.staging.scratch / "unfinished")
+                _require_conserved(written, metrics["people"])
+            else:
+                _write(rows, data)
         else:
             _write(publish.bucketized_rows(numbered, layout, names), data / "qi")
             _write(publish.sensitive_counts(numbered, layout, order), data / "sensitive")

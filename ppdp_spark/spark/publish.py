@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.encode import decode
+from ppdp_spark.spark.encode import decode, dictionary
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.physical import from_physical, range_label
 from ppdp_spark.spark.unseen import field, unseen, unseen_struct
+from ppdp_spark.spark.writing import GroupColumns
 
 FILE_ROWS = 500_000
 """Rows aimed at in a published file. The number of files follows from the content alone."""
@@ -117,20 +119,59 @@ def generalized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) ->
 
     Columns get the user's names in the last step only, where they cannot meet ours.
     """
-    public: dict[str, str] = {C.GROUP_ID: C.GROUP_ID}
-    described: list[Column] = [F.col(C.GROUP_ID)]
-    for j, attribute in enumerate(layout.attributes):
-        for name, value in generalized_columns(attribute, j).items():
-            public[f"published{len(public)}"] = name
-            described.append(value.alias(list(public)[-1]))
-    if layout.domain is not None:
-        public[C.SENSITIVE] = layout.domain.column
-    public |= {C.kept(j): name for j, name in enumerate(names)}
-    rows = groups.select(*described, _people(layout, layout.published_names))
-    rows = rows.select(*(c for c in rows.columns if c != C.PEOPLE), F.inline(C.PEOPLE))
+    described, people = _described(layout), _public_people(layout, names)
+    rows = groups.select(*_aliased(described), _people(layout, layout.published_names))
+    rows = rows.select(*described, F.inline(C.PEOPLE))
     if layout.domain is not None:
         rows = _decoded_sensitive(rows, C.SENSITIVE, layout)
+    public = {ours: name for ours, (name, _) in described.items()} | people
     return rows.select(*(F.col(ours).alias(name) for ours, name in public.items()))
+
+
+def generalized_groups(
+    groups: DataFrame, layout: Layout, names: Sequence[str]
+) -> tuple[DataFrame, GroupColumns]:
+    """The generalized form before it is spread over people: numbered groups, and how to spread them."""
+    described, people = _described(layout), _public_people(layout, names)
+    values = dict[str, pa.Array]()
+    if layout.domain is not None:
+        kind = layout.domain.type
+        if layout.domain.case == "svpi":
+            values[C.SENSITIVE] = _typed_values(groups.sparkSession, layout.domain.values, kind)
+        else:
+            groups = groups.withColumn(C.SENSITIVE, F.col(C.SENSITIVE).cast(f"array<array<{kind}>>"))
+    lists = [F.col(name) for name in people]
+    if people and not layout.in_order(layout.published_names):
+        groups = groups.withColumn(C.PEOPLE, _people(layout, layout.published_names))
+        lists = [F.col(C.PEOPLE)[name].alias(name) for name in people]
+    wanted = groups.select(C.FRAGMENT, C.SIZE, *_aliased(described), *lists)
+    public = {ours: name for ours, (name, _) in described.items()}
+    return wanted, GroupColumns(public, people, values)
+
+
+def _described(layout: Layout) -> dict[str, tuple[str, Column]]:
+    """What each person of a group gets of it: our name of the column, the published one, the value."""
+    found = {C.GROUP_ID: (C.GROUP_ID, F.col(C.GROUP_ID))}
+    for j, attribute in enumerate(layout.attributes):
+        for name, value in generalized_columns(attribute, j).items():
+            found[f"published{len(found)}"] = (name, value)
+    return found
+
+
+def _aliased(described: Mapping[str, tuple[str, Column]]) -> list[Column]:
+    return [value.alias(ours) for ours, (_, value) in described.items()]
+
+
+def _public_people(layout: Layout, names: Sequence[str]) -> dict[str, str]:
+    """What people have of their own in the generalized form: our names and the published ones."""
+    found = {} if layout.domain is None else {C.SENSITIVE: layout.domain.column}
+    return found | {C.kept(j): name for j, name in enumerate(names)}
+
+
+def _typed_values(session: SparkSession, values: Sequence[str | None], kind: str) -> pa.Array:
+    """Texts as values of the column's own type, as Spark reads them."""
+    typed = dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")).toArrow()
+    return typed.sort_by("code").column("value").combine_chunks()
 
 
 def generalized_columns(attribute: Attribute, position: int) -> dict[str, Column]:
