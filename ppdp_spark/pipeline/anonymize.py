@@ -20,19 +20,19 @@ from ppdp_spark.pipeline.staging import Staging
 from ppdp_spark.pipeline.verify import judge_release
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark import publish
 from ppdp_spark.spark.encode import encode_rows
 from ppdp_spark.spark.extrema import extrema_rows
 from ppdp_spark.spark.fragments import sampled
 from ppdp_spark.spark.inputs import InputFiles
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.metrics import group_metrics
+from ppdp_spark.spark.numbering import number_groups, order_groups
 from ppdp_spark.spark.profile import Profile, profile_table, table_columns
+from ppdp_spark.spark.publish import Publication, published_names
 from ppdp_spark.spark.queries import query_error
 from ppdp_spark.spark.tables import Roles, assign_roles, read_table, reject_name_clashes
-from ppdp_spark.spark.writing import writable, written_by_tasks
 from ppdp_spark.spec import ReleaseSpec
-from ppdp_spark.storage import DATA, EXTREMA, Folder, table_digests, tidy_table
+from ppdp_spark.storage import DATA, EXTREMA, table_digests
 from ppdp_spark.summary import package_version, run_facts
 
 LISTED_FAILURES = 5
@@ -202,20 +202,11 @@ class _Anonymization:
             return query_error(rows, groups, layout, number=number, people=profile.kept)
 
     def _write_tables(self, groups: DataFrame, layout: Layout, metrics: Mapping[str, Any]) -> None:
-        order = publish.order_groups(groups, layout.attributes, metrics["ncp"])
-        numbered = publish.number_groups(groups, order, layout.published_names)
-        names, data = self.spec.columns.publish_as_is, self.staging.release / DATA
-        if self.spec.output.form == "generalized":
-            rows = publish.generalized_rows(numbered, layout, names)
-            if writable(rows.schema, data):
-                described, columns = publish.generalized_groups(numbered, layout, names)
-                written = written_by_tasks(described, columns, data, self.staging.scratch / "unfinished")
-                _require_conserved(written, metrics["people"])
-            else:
-                _write(rows, data)
-        else:
-            _write(publish.bucketized_rows(numbered, layout, names), data / "qi")
-            _write(publish.sensitive_counts(numbered, layout, order), data / "sensitive")
+        order = order_groups(groups, layout.attributes, metrics["ncp"])
+        numbered = number_groups(groups, order, layout)
+        names, scratch = self.spec.columns.publish_as_is, self.staging.scratch / "unfinished"
+        written = Publication(numbered, layout, order, names, self.staging.release / DATA, scratch).write()
+        _require_conserved(metrics["people"] if written is None else written, metrics["people"])
         robustness = self.spec.privacy.robustness
         if robustness is not None and layout.domain is not None:
             kept_back = extrema_rows(numbered, layout.domain.values, len(robustness.priors))
@@ -227,7 +218,7 @@ class _Anonymization:
         """The public manifest: a function of the spec and of the published content."""
         sensitive = self.spec.columns.sensitive
         form = self.spec.output.form
-        names = publish.published_names(profile.attributes, form)
+        names = published_names(profile.attributes, form)
         ranges = [a.name for a in profile.attributes if isinstance(a, Ordered)]
         return {
             "format": 1,
@@ -301,11 +292,6 @@ class _Anonymization:
             "metrics": measured,
             "rows_per_second": round(profile.rows / max(1e-9, facts["seconds"])),
         }
-
-
-def _write(table: DataFrame, folder: Folder) -> None:
-    table.write.parquet(str(folder))
-    tidy_table(folder)
 
 
 def _sensitive_facts(profile: Profile) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -18,6 +18,7 @@ from ppdp_spark.core.attributes import Column as CodeColumn
 from ppdp_spark.core.groups import IntArray
 from ppdp_spark.core.mondrian import Axis, Partition, Sensitive
 from ppdp_spark.core.packing import Packing
+from ppdp_spark.core.sorting import radix_order
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.profile import SensitiveDomain
 
@@ -155,22 +156,25 @@ class Layout:
             penalties[:, j] = description.penalty
         flat = pa.FixedSizeListArray.from_arrays(pa.array(penalties.ravel()), len(people.columns))
         out[C.PENALTY] = flat.cast(pa.list_(pa.float64()))
-        order = self._canonical(people.sensitive, groups)
+        order = self._canonical(people, groups)
         return pa.RecordBatch.from_pydict(
             out | _lists(people.arrays, self.published_names, order, groups.starts)
         )
 
-    def in_order(self, names: Sequence[str]) -> bool:
-        """Whether lists of these columns leave the tasks in the order of their content already."""
-        return self._single and list(names) == [C.SENSITIVE]
+    @property
+    def in_order(self) -> bool:
+        """Whether the people of each group leave the tasks in the order of their published content."""
+        return not self.kept and (self.domain is None or self._single)
 
-    def _canonical(self, sensitive: Sensitive, groups: Partition) -> IntArray:
-        """People of each group in the order of their value, where nothing else tells them apart."""
-        if not self.in_order(self.published_names):
+    def _canonical(self, people: People, groups: Partition) -> IntArray:
+        """People of each group in the order of their codes, as far as published, then of their value."""
+        if not (self.in_order and self.published_names):
             return groups.order
+        codes = [column.codes for column in people.columns] if self.codes_published else []
+        held = [] if self.domain is None else [people.sensitive.values]
         group = np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
-        keys = group * sensitive.width + sensitive.values[groups.order]
-        return np.asarray(groups.order[np.argsort(keys, kind="stable")])
+        keys = [group, *(key[groups.order] for key in (*codes, *held))]
+        return np.asarray(groups.order[radix_order(keys)])
 
     def raw_schema(self, rows: T.StructType) -> T.StructType:
         fields = [T.StructField(C.PATH, T.StringType()), *_MARKS]

@@ -1,10 +1,9 @@
-"""From a table of groups to the published tables, in an order that only published content decides."""
+"""From a table of numbered groups to the published tables, by the tasks themselves or by Spark's writer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -14,113 +13,62 @@ from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.encode import decode, dictionary
 from ppdp_spark.spark.layout import Layout
+from ppdp_spark.spark.numbering import Order
 from ppdp_spark.spark.physical import from_physical, range_label
-from ppdp_spark.spark.unseen import field, unseen, unseen_struct
-from ppdp_spark.spark.writing import GroupColumns
+from ppdp_spark.spark.spread import OrderedValues, PeopleRows, Reading, Spread, ValueCounts, Values
+from ppdp_spark.spark.unseen import unseen
+from ppdp_spark.spark.writing import writable, write_tables
+from ppdp_spark.storage import Folder, tidy_table
 
-FILE_ROWS = 500_000
-"""Rows aimed at in a published file. The number of files follows from the content alone."""
-
-_BOUNDS = "bounds"
-_ROW_BITS = 33
-"""`monotonically_increasing_id` keeps the row's position within its partition in this many bits."""
+QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
+"""Folders of the two tables of the bucketized form."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """How groups are sorted and numbered.
+class Publication:
+    """Numbered groups and the published tables made of them.
 
     where
-        primary  the description that varies most: its ranges make the files
-        bounds   largest value of `primary` in each file but the last
-        offsets  groups in the files before each file
+        names    columns published as they are
+        folder   of the release's data
+        scratch  for files in the making
     """
 
-    primary: str
-    keys: tuple[str, ...]
-    bounds: tuple[Any, ...]
-    offsets: tuple[int, ...]
+    groups: DataFrame
+    layout: Layout
+    order: Order
+    names: Sequence[str]
+    folder: Folder
+    scratch: Folder
 
-    @property
-    def files(self) -> int:
-        return len(self.offsets)
-
-
-def description_columns(attributes: Sequence[Attribute]) -> list[list[str]]:
-    """The columns of the group table that describe a group, attribute by attribute."""
-    return [
-        [C.low(j), C.high(j), C.mixed(j)] if isinstance(attribute, Ordered) else [C.label(j)]
-        for j, attribute in enumerate(attributes)
-    ]
-
-
-def order_groups(groups: DataFrame, attributes: Sequence[Attribute], ncp: Mapping[str, float]) -> Order:
-    """Decide files and group numbers from the groups' descriptions.
-
-    The attribute whose descriptions are the most varied comes first: one cannot have more of them
-    than it has values, nor many if its penalty is large.
-    """
-    described = description_columns(attributes)
-    varied = [min(_values(a), 1 / max(ncp[a.name], 1e-9)) for a in attributes]
-    by_spread = sorted(range(len(described)), key=lambda j: (-varied[j], j))
-    keys = [name for j in by_spread for name in described[j]]
-    counted = groups.groupBy(keys[0]).agg(F.count(F.lit(1)), F.sum(C.SIZE)).toArrow()
-    counted = counted.sort_by([(keys[0], "ascending")])
-    values, numbers, sizes = (counted.column(i).to_pylist() for i in range(3))
-    nulls = [i for i, value in enumerate(values) if value is None]
-    if nulls:
-        last = nulls[0]
-        values, numbers, sizes = ([x[last], *x[:last], *x[last + 1 :]] for x in (values, numbers, sizes))
-    bounds, offsets, filled, passed = [], [0], 0, 0
-    for i, (value, number, size) in enumerate(zip(values, numbers, sizes, strict=True)):
-        filled += size
-        passed += number
-        if filled >= FILE_ROWS and i + 1 < len(values) and value is not None:
-            bounds.append(value)
-            offsets.append(passed)
-            filled = 0
-    return Order(keys[0], tuple(keys), tuple(bounds), tuple(offsets))
+    def write(self) -> int | None:
+        """Write the tables; how many people they have, if the tasks that wrote them say so."""
+        bucketized, given = self.layout.codes_published, (self.groups, self.layout, self.names)
+        rows = _bucketized_rows(*given) if bucketized else _generalized_rows(*given)
+        if writable(rows.schema, self.folder):
+            groups, people = _bucketized_spread(*given) if bucketized else _generalized_spread(*given)
+            tables: dict[str, Spread] = {QI_TABLE if bucketized else "": people}
+            if bucketized:
+                tables[SENSITIVE_TABLE] = _counts_spread(groups, self.layout)
+            return next(iter(write_tables(groups, self.folder, tables, self.scratch).values()))
+        _write(rows, self.folder / QI_TABLE if bucketized else self.folder)
+        if bucketized:
+            _write(_sensitive_counts(self.groups, self.layout, self.order), self.folder / SENSITIVE_TABLE)
+        return None
 
 
-def _values(attribute: Attribute) -> float:
-    """How many values an attribute has, at most."""
-    if isinstance(attribute, Categorical):
-        return float(len(attribute.values))
-    return attribute.span + 1 if attribute.narrow else float("inf")
+def _write(table: DataFrame, folder: Folder) -> None:
+    table.write.parquet(str(folder))
+    tidy_table(folder)
 
 
-def number_groups(groups: DataFrame, order: Order, ties: Sequence[str]) -> DataFrame:
-    """Groups sorted and numbered 1, 2, …; each file's groups are one task's."""
-    bounds = [F.col(_BOUNDS)[field(i)] for i in range(len(order.bounds))]
-    part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(_file_of(F.col(order.primary), bounds))
-    if bounds:
-        groups = groups.withColumn(_BOUNDS, unseen_struct(groups.sparkSession, order.bounds))
-    placed = groups.withColumn(C.FRAGMENT, part).drop(_BOUNDS)
-    placed = placed.repartitionById(order.files, F.col(C.FRAGMENT))
-    placed = placed.sortWithinPartitions(*order.keys, *ties)
-    within = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
-    before = F.element_at(F.array(*(F.lit(n).cast("bigint") for n in order.offsets)), F.col(C.FRAGMENT) + 1)
-    return placed.withColumn(C.GROUP_ID, before + within + 1)
-
-
-def _file_of(value: Column, bounds: Sequence[Column], first: int = 0) -> Column:
-    """The file whose range holds the value, by halving."""
-    if not bounds:
-        return F.lit(first)
-    middle = len(bounds) // 2
-    low, high = bounds[:middle], bounds[middle + 1 :]
-    return F.when(value <= bounds[middle], _file_of(value, low, first)).otherwise(
-        _file_of(value, high, first + middle + 1)
-    )
-
-
-def generalized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
+def _generalized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
     """The generalized form: one row a person, with its group's description of each quasi-identifier.
 
     Columns get the user's names in the last step only, where they cannot meet ours.
     """
     described, people = _described(layout), _public_people(layout, names)
-    rows = groups.select(*_aliased(described), _people(layout, layout.published_names))
+    rows = groups.select(*_aliased(described), _people(layout))
     rows = rows.select(*described, F.inline(C.PEOPLE))
     if layout.domain is not None:
         rows = _decoded_sensitive(rows, C.SENSITIVE, layout)
@@ -128,25 +76,22 @@ def generalized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) ->
     return rows.select(*(F.col(ours).alias(name) for ours, name in public.items()))
 
 
-def generalized_groups(
+def _generalized_spread(
     groups: DataFrame, layout: Layout, names: Sequence[str]
-) -> tuple[DataFrame, GroupColumns]:
-    """The generalized form before it is spread over people: numbered groups, and how to spread them."""
+) -> tuple[DataFrame, PeopleRows]:
+    """The same before it is spread over people: groups, and how to spread them."""
     described, people = _described(layout), _public_people(layout, names)
-    values = dict[str, pa.Array]()
+    lists, readings = _lists(people, layout), dict[str, Reading]()
     if layout.domain is not None:
         kind = layout.domain.type
         if layout.domain.case == "svpi":
-            values[C.SENSITIVE] = _typed_values(groups.sparkSession, layout.domain.values, kind)
+            readings[C.SENSITIVE] = Values(_typed(groups.sparkSession, layout.domain.values, kind))
         else:
-            groups = groups.withColumn(C.SENSITIVE, F.col(C.SENSITIVE).cast(f"array<array<{kind}>>"))
-    lists = [F.col(name) for name in people]
-    if people and not layout.in_order(layout.published_names):
-        groups = groups.withColumn(C.PEOPLE, _people(layout, layout.published_names))
-        lists = [F.col(C.PEOPLE)[name].alias(name) for name in people]
-    wanted = groups.select(C.FRAGMENT, C.SIZE, *_aliased(described), *lists)
+            lists[C.SENSITIVE] = lists[C.SENSITIVE].cast(f"array<array<{kind}>>")
+    held = [column.alias(name) for name, column in lists.items()]
     public = {ours: name for ours, (name, _) in described.items()}
-    return wanted, GroupColumns(public, people, values)
+    wanted = groups.select(C.FRAGMENT, C.SIZE, *_aliased(described), *held)
+    return wanted, PeopleRows(public, people, readings)
 
 
 def _described(layout: Layout) -> dict[str, tuple[str, Column]]:
@@ -168,7 +113,12 @@ def _public_people(layout: Layout, names: Sequence[str]) -> dict[str, str]:
     return found | {C.kept(j): name for j, name in enumerate(names)}
 
 
-def _typed_values(session: SparkSession, values: Sequence[str | None], kind: str) -> pa.Array:
+def _lists(names: Mapping[str, str] | Sequence[str], layout: Layout) -> dict[str, Column]:
+    """Lists of what the people of numbered groups have."""
+    return {name: F.col(name) if layout.in_order else F.col(C.PEOPLE)[name] for name in names}
+
+
+def _typed(session: SparkSession, values: Sequence[str | None], kind: str) -> pa.Array:
     """Texts as values of the column's own type, as Spark reads them."""
     typed = dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")).toArrow()
     return typed.sort_by("code").column("value").combine_chunks()
@@ -184,13 +134,13 @@ def generalized_columns(attribute: Attribute, position: int) -> dict[str, Column
     return {attribute.name: label, f"{attribute.name}_min": low, f"{attribute.name}_max": high}
 
 
-def _people(layout: Layout, names: Sequence[str]) -> Column:
+def _people(layout: Layout) -> Column:
     """The people of a group as an array of structs, in the order of their content."""
+    names = layout.published_names
     if not names:
         each = F.transform(F.sequence(F.lit(1), F.col(C.SIZE)), lambda i: F.struct(i.alias("position")))
         return each.alias(C.PEOPLE)
-    zipped = F.arrays_zip(*names)
-    return (zipped if layout.in_order(names) else F.array_sort(zipped)).alias(C.PEOPLE)
+    return F.arrays_zip(*names).alias(C.PEOPLE) if layout.in_order else F.col(C.PEOPLE)
 
 
 def _decoded_sensitive(rows: DataFrame, name: str, layout: Layout) -> DataFrame:
@@ -201,14 +151,13 @@ def _decoded_sensitive(rows: DataFrame, name: str, layout: Layout) -> DataFrame:
     return decoded.withColumn(name, F.col(name).cast(layout.domain.type))
 
 
-def bucketized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
+def _bucketized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> DataFrame:
     """The quasi-identifier table of the bucketized form: true values and the group number.
 
-    People of a group are sorted by what this table shows of them, so that their order says nothing
+    People of a group are in the order of what this table shows of them first, so that it says nothing
     about sensitive values.
     """
-    people = [name for name in layout.published_names if name != C.SENSITIVE]
-    rows = groups.select(C.GROUP_ID, _people(layout, people)).select(C.GROUP_ID, F.inline(C.PEOPLE))
+    rows = groups.select(C.GROUP_ID, _people(layout)).select(C.GROUP_ID, F.inline(C.PEOPLE))
     wanted = [F.col(C.GROUP_ID)]
     for j, attribute in enumerate(layout.attributes):
         if isinstance(attribute, Categorical):
@@ -221,6 +170,30 @@ def bucketized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) -> 
     return rows.select(*wanted)
 
 
+def _bucketized_spread(
+    groups: DataFrame, layout: Layout, names: Sequence[str]
+) -> tuple[DataFrame, PeopleRows]:
+    """The same as groups with lists of codes, and what the codes stand for."""
+    readings, public = dict[str, Reading](), dict[str, str]()
+    for j, attribute in enumerate(layout.attributes):
+        public[C.code(j)] = attribute.name
+        if isinstance(attribute, Categorical):
+            values = _typed(groups.sparkSession, [None, *attribute.values], attribute.type)
+            readings[C.code(j)] = Values(values)
+        else:
+            readings[C.code(j)] = OrderedValues.of(attribute)
+    public |= {C.kept(j): name for j, name in enumerate(names)}
+    lists = [column.alias(name) for name, column in _lists([*public, C.SENSITIVE], layout).items()]
+    wanted = groups.select(C.FRAGMENT, C.SIZE, C.GROUP_ID, *lists)
+    return wanted, PeopleRows({C.GROUP_ID: C.GROUP_ID}, public, readings)
+
+
+def _counts_spread(groups: DataFrame, layout: Layout) -> ValueCounts:
+    assert layout.domain is not None
+    values = _typed(groups.sparkSession, layout.domain.values, layout.domain.type)
+    return ValueCounts(layout.domain, Values(values))
+
+
 def _physical_value(rows: DataFrame, name: str, attribute: Ordered) -> Column:
     code = F.col(name)
     if not attribute.narrow:
@@ -228,19 +201,22 @@ def _physical_value(rows: DataFrame, name: str, attribute: Ordered) -> Column:
     return F.when(code != 0, code.cast("bigint") - 1 + unseen(rows.sparkSession, int(attribute.low or 0)))
 
 
-def sensitive_counts(groups: DataFrame, layout: Layout, order: Order) -> DataFrame:
+def _sensitive_counts(groups: DataFrame, layout: Layout, order: Order) -> DataFrame:
     """The sensitive table of the bucketized form: occurrences of each value in each group."""
     assert layout.domain is not None
-    listed = F.col(C.SENSITIVE) if layout.domain.case == "svpi" else F.flatten(C.SENSITIVE)
+    held = _lists([C.SENSITIVE], layout)[C.SENSITIVE]
+    listed = held if layout.domain.case == "svpi" else F.flatten(held)
     values = groups.select(C.FRAGMENT, C.GROUP_ID, F.explode(listed).alias(C.VALUE))
     counted = values.groupBy(C.FRAGMENT, C.GROUP_ID, C.VALUE).agg(
         F.count(F.lit(1)).cast("int").alias(C.COUNT)
     )
-    placed = counted.repartitionById(order.files, F.col(C.FRAGMENT)).sortWithinPartitions(C.GROUP_ID, C.VALUE)
+    placed = counted.repartitionById(order.files, F.col(C.FRAGMENT)).withColumn("place", F.col(C.VALUE))
     if layout.domain.case == "svpi":
         placed = decode(placed, C.VALUE, layout.domain.values, first_code=0)
+    # Sorted last: Spark drops the order of what goes into a join.
     typed = F.col(C.VALUE).cast(layout.domain.type)
-    return placed.select(C.GROUP_ID, typed.alias(layout.domain.column), C.COUNT)
+    ordered = placed.sortWithinPartitions(C.GROUP_ID, "place")
+    return ordered.select(C.GROUP_ID, typed.alias(layout.domain.column), C.COUNT)
 
 
 def published_names(attributes: Sequence[Attribute], form: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Generalized rows written by the tasks themselves: a group's description is told once, not once a person.
+"""Published tables written by the tasks themselves, column by column.
 
 Spark's writer takes every cell of every row by itself, and most cells of a generalized release repeat
 those of the row before. Here they are dictionary columns from the start. A file depends on its groups
@@ -21,12 +21,13 @@ from pyspark.sql import types as T
 
 from ppdp_spark.errors import InternalError
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.spread import Spread
 from ppdp_spark.storage import Folder
 
 CHUNK_ROWS = 250_000
 """People after which a row group of a file ends, with the group they are in."""
 
-_WRITTEN = "file string, people bigint"
+_WRITTEN = "folder string, file string, rows bigint"
 _MARK = {"org.apache.spark.version": spark_version}
 """Tells Spark that days and moments of all years are in the calendar of today."""
 
@@ -47,53 +48,49 @@ _PLAIN = (
 
 
 @dataclass(frozen=True)
-class GroupColumns:
-    """How a table of groups becomes a table of people.
+class WriteTables:
+    """Writes the tables of a partition's sorted groups, a file each; says which, and how many rows."""
 
-    where
-        repeated  columns of groups that every person of the group gets, with their published names
-        listed    lists of what people have, with their published names
-        values    for listed columns of codes: the value of each code
-    """
-
-    repeated: Mapping[str, str]
-    listed: Mapping[str, str]
-    values: Mapping[str, pa.Array]
-
-    def rows(self, groups: pa.Table) -> pa.Table:
-        sizes = groups.column(C.SIZE).to_numpy()
-        group = pa.array(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
-        columns = {}
-        for name, published in self.repeated.items():
-            columns[published] = _compact(_whole(groups, name)).take(group)
-        for name, published in self.listed.items():
-            held = _whole(groups, name).flatten()
-            columns[published] = _decoded(held, self.values[name]) if name in self.values else held
-        return pa.table(columns)
-
-
-@dataclass(frozen=True)
-class WriteRows:
-    """Writes the people of sorted groups to the file of their partition; says which, and how many."""
-
-    columns: GroupColumns
-    folder: str
+    tables: Mapping[str, Spread]
     scratch: str
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        writer, people, name = None, 0, ""
-        unfinished = f"{self.scratch}/{uuid4().hex}.parquet"
+        files: dict[str, _File] = {}
         for groups in chunks(batches):
-            rows = self.columns.rows(groups)
-            if writer is None:
-                name = f"part-{groups.column(C.FRAGMENT)[0].as_py():05d}.parquet"
-                writer = pq.ParquetWriter(unfinished, rows.schema.with_metadata(_MARK), store_schema=False)
-            writer.write_table(rows, row_group_size=rows.num_rows)
-            people += rows.num_rows
-        if writer is not None:
-            writer.close()
-            Path(unfinished).replace(Path(self.folder) / name)
-            yield pa.RecordBatch.from_pydict({"file": [name], "people": [people]})
+            name = f"part-{groups.column(C.FRAGMENT)[0].as_py():05d}.parquet"
+            for folder, spread in self.tables.items():
+                rows = spread.rows(groups)
+                if folder not in files:
+                    files[folder] = _File.open(Path(folder) / name, Path(self.scratch), rows.schema)
+                files[folder].add(rows)
+        for file in files.values():
+            file.finish()
+            said = {"folder": [str(file.path.parent)], "file": [file.path.name], "rows": [file.rows]}
+            yield pa.RecordBatch.from_pydict(said)
+
+
+@dataclass
+class _File:
+    """A file in the making, away from where it will be."""
+
+    path: Path
+    unfinished: Path
+    writer: pq.ParquetWriter
+    rows: int = 0
+
+    @classmethod
+    def open(cls, path: Path, scratch: Path, schema: pa.Schema) -> _File:
+        unfinished = scratch / f"{uuid4().hex}.parquet"
+        writer = pq.ParquetWriter(unfinished, schema.with_metadata(_MARK), store_schema=False)
+        return cls(path, unfinished, writer)
+
+    def add(self, rows: pa.Table) -> None:
+        self.writer.write_table(rows, row_group_size=max(1, rows.num_rows))
+        self.rows += rows.num_rows
+
+    def finish(self) -> None:
+        self.writer.close()
+        self.unfinished.replace(self.path)
 
 
 def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -101,12 +98,12 @@ def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     waiting: list[pa.RecordBatch] = []
     people = 0
     for batch in batches:
-        while batch.num_rows:
-            reached = people + np.cumsum(batch.column(C.SIZE).to_numpy(), dtype=np.int64)
-            ends = int(np.searchsorted(reached, CHUNK_ROWS)) + 1
-            waiting.append(batch.slice(0, ends))
-            people = int(reached[min(ends, batch.num_rows) - 1])
-            batch = batch.slice(ends)
+        left = batch
+        while left.num_rows:
+            reached = people + np.cumsum(left.column(C.SIZE).to_numpy(), dtype=np.int64)
+            ends = min(int(np.searchsorted(reached, CHUNK_ROWS)) + 1, left.num_rows)
+            waiting.append(left.slice(0, ends))
+            people, left = int(reached[ends - 1]), left.slice(ends)
             if people >= CHUNK_ROWS:
                 yield pa.Table.from_batches(waiting)
                 waiting, people = [], 0
@@ -114,37 +111,21 @@ def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def _whole(table: pa.Table, name: str) -> pa.Array:
-    column = table.column(name)
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
-
-
-def _compact(column: pa.Array) -> pa.Array:
-    """Texts as a dictionary column, which the writer takes as it is."""
-    return column.dictionary_encode() if pa.types.is_string(column.type) else column
-
-
-def _decoded(codes: pa.Array, values: pa.Array) -> pa.Array:
-    """The values of codes. A dictionary of texts holds those that occur and no other: it is published."""
-    used, place = np.unique(codes.to_numpy(zero_copy_only=False), return_inverse=True)
-    found, place = values.take(pa.array(used)), place.ravel().astype(np.int32)
-    if not pa.types.is_string(values.type):
-        return found.take(pa.array(place))
-    known = found.is_valid().to_numpy(zero_copy_only=False)
-    index = (np.cumsum(known, dtype=np.int32) - 1)[place]
-    return pa.DictionaryArray.from_arrays(pa.array(index, mask=~known[place]), found.drop_null())
-
-
-def written_by_tasks(groups: DataFrame, columns: GroupColumns, folder: Folder, scratch: Folder) -> int:
-    """Write the people of numbered groups, and say how many there are."""
-    folder.create()
+def write_tables(
+    groups: DataFrame, folder: Folder, tables: Mapping[str, Spread], scratch: Folder
+) -> dict[str, int]:
+    """Write tables of numbered groups, by their place in the folder, and say how many rows each has."""
     scratch.create(private=True)
-    task = WriteRows(columns, folder.path, scratch.path)
-    written = groups.mapInArrow(task, _WRITTEN).toArrow()
-    names = written.column("file").to_pylist()
-    if sorted(names) != folder.children():
-        raise InternalError("the files written are not those that were to be written")
-    return sum(written.column("people").to_pylist())
+    folders = {name: (folder / name if name else folder).create() for name in tables}
+    task = WriteTables({folders[name].path: spread for name, spread in tables.items()}, scratch.path)
+    written = groups.mapInArrow(task, _WRITTEN).toArrow().to_pylist()
+    found = dict.fromkeys(tables, 0)
+    for name, place in folders.items():
+        own = {row["file"]: row["rows"] for row in written if row["folder"] == place.path}
+        if sorted(own) != [child for child in place.children() if child not in tables]:
+            raise InternalError("the files of the release are not those that the tasks wrote")
+        found[name] = sum(own.values())
+    return found
 
 
 def writable(schema: T.StructType, folder: Folder) -> bool:

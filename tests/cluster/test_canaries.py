@@ -58,8 +58,8 @@ log, drawn, runs = sys.argv[1:]
 logging.basicConfig(filename=log, level=logging.INFO)
 from ppdp_spark.cli import app
 from ppdp_spark.pipeline import suppression
-from ppdp_spark.spark import fragments, publish
-fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, publish.FILE_ROWS = 500, 900, 300
+from ppdp_spark.spark import fragments, numbering
+fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, numbering.FILE_ROWS = 500, 900, 300
 
 class Recorded(random.Random):
     numbers = []

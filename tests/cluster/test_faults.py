@@ -24,20 +24,20 @@ from releases import ROOT, run, same_content, sets
 from ppdp_spark.errors import BusyError, StorageError
 from ppdp_spark.pipeline import anonymize, verify
 from ppdp_spark.results import watched_by
-from ppdp_spark.spark import fragments, publish
+from ppdp_spark.spark import fragments, numbering
 from ppdp_spark.spec import ReleaseSpec
 
 pytestmark = pytest.mark.cluster
 
 ROWS = 120_000
-SIZES = {"fragments.FRAGMENT_ROWS": 15_000, "fragments.SAMPLE_ROWS": 20_000, "publish.FILE_ROWS": 15_000}
+SIZES = {"fragments.FRAGMENT_ROWS": 15_000, "fragments.SAMPLE_ROWS": 20_000, "numbering.FILE_ROWS": 15_000}
 """Small enough for a table of seconds to go through many tasks and files."""
 
 ATTEMPTS = 6
 
 DRIVER = f"""
 import logging, sys, threading, time
-from ppdp_spark.spark import fragments, publish
+from ppdp_spark.spark import fragments, numbering
 {"; ".join(f"{name} = {value}" for name, value in SIZES.items())}
 from ppdp_spark import ReleaseSpec, anonymize
 from ppdp_spark.spark.session import local_session
@@ -229,7 +229,7 @@ def test_a_driver_killed_while_publishing_leaves_the_old_release(
     assert kept == before and verify(out, spark=spark).ok
     for name, value in SIZES.items():
         module, constant = name.split(".")
-        monkeypatch.setattr({"fragments": fragments, "publish": publish}[module], constant, value)
+        monkeypatch.setattr({"fragments": fragments, "numbering": numbering}[module], constant, value)
     anonymize(loaded(spec, out), spark=spark)
     assert sorted(path.name for path in out.iterdir()) == ["private", "release"]
     assert same_content(undisturbed, out)

@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[2]
 
 RUN = """
 import sys
-from ppdp_spark.spark import fragments, publish
-fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, publish.FILE_ROWS = 3_000, 4_000, 2_000
+from ppdp_spark.spark import fragments, numbering
+fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, numbering.FILE_ROWS = 3_000, 4_000, 2_000
 from ppdp_spark import ReleaseSpec, anonymize
 from ppdp_spark.spark.session import local_session
 spark = local_session(sys.argv[1], driver_memory="1g", **{"spark.executor.memory": "1g"})

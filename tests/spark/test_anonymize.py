@@ -118,7 +118,7 @@ def _members(label: str, names: list[str]) -> list[str]:
 def test_same_content_whatever_the_partitioning(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_ROWS", 400)
     monkeypatch.setattr("ppdp_spark.spark.fragments.SAMPLE_ROWS", 700)
-    monkeypatch.setattr("ppdp_spark.spark.publish.FILE_ROWS", 300)
+    monkeypatch.setattr("ppdp_spark.spark.numbering.FILE_ROWS", 300)
     table = spark.createDataFrame(people(2000))
     digests = []
     for parts in (1, 2, 7):
@@ -133,7 +133,7 @@ def test_same_content_whatever_the_partitioning(spark, tmp_path, monkeypatch):
     out = released(tmp_path / "1")
     assert out.group_id.is_monotonic_increasing
     for _, group in out.groupby("group_id"):
-        pairs = list(zip(group.job, group.note, strict=True))
+        pairs = list(zip(group.note, group.job, strict=True))
         assert pairs == sorted(pairs)
 
 

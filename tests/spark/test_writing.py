@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,7 +18,9 @@ from pyspark.sql import functions as F
 from ppdp_spark import ReleaseSpec, anonymize, verify
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark import writing
-from ppdp_spark.spark.writing import GroupColumns, WriteRows, chunks
+from ppdp_spark.spark.profile import SensitiveDomain
+from ppdp_spark.spark.spread import PeopleRows, ValueCounts, Values
+from ppdp_spark.spark.writing import WriteTables, chunks
 
 ROWS = 600
 FIRST = "DATE'0001-01-03'"
@@ -44,6 +45,7 @@ def kinds_of_columns(spark):
         moments.cast("timestamp_ntz").alias("local.moment"),
         F.when(n % 17 != 0, F.concat(F.lit("Ä"), (n % 9).cast("string"))).alias("text"),
         (n % 4 == 0).alias("flag"),
+        F.when(n % 5 != 0, F.concat(F.lit("v"), (n % 3).cast("string"))).alias("text value"),
         F.array(n, (n + 1)).alias("list"),
         F.struct(n.alias("a"), moments.alias("b")).alias("struct"),
         F.encode(n.cast("string"), "utf-8").alias("bytes"),
@@ -55,7 +57,7 @@ QUASI = ["tiny", "long", "double", "float", "small decimal", "large `decimal`", 
          "local.moment", "text"]  # fmt: skip
 
 
-def spec_of(folder: Path, sensitive: dict | str | None, kept: list[str]) -> ReleaseSpec:
+def spec_of(folder: Path, sensitive: dict | str | None, kept: list[str], form: str) -> ReleaseSpec:
     columns = {"quasi_identifiers": {name: {} for name in QUASI}, "publish_as_is": kept}
     if sensitive is not None:
         columns["sensitive"] = sensitive
@@ -66,36 +68,48 @@ def spec_of(folder: Path, sensitive: dict | str | None, kept: list[str]) -> Rele
             "input": {"path": "unused.parquet"},
             "columns": columns,
             "privacy": {"k_anonymity": 4},
-            "output": {"path": str(folder)},
+            "output": {"path": str(folder), "form": form},
         }
     )
 
 
+SET = {"column": "set", "case": "mvpi-set"}
+
+
 @pytest.mark.parametrize(
-    ("sensitive", "kept"),
+    ("sensitive", "kept", "form"),
     [
-        (None, []),
-        ("flag", []),
-        ("flag", ["list", "struct", "bytes"]),
-        ({"column": "set", "case": "mvpi-set"}, []),
-        ({"column": "set", "case": "mvpi-set"}, ["flag", "list"]),
+        (None, [], "generalized"),
+        ("flag", [], "generalized"),
+        ("flag", ["list", "struct", "bytes"], "generalized"),
+        (SET, [], "generalized"),
+        (SET, ["flag", "list"], "generalized"),
+        ("flag", [], "bucketized"),
+        ("text value", ["list", "bytes"], "bucketized"),
+        (SET, [], "bucketized"),
+        (SET, ["flag", "list"], "bucketized"),
     ],
 )
-def test_both_writers_agree(spark, tmp_path, monkeypatch, sensitive, kept):
-    monkeypatch.setattr("ppdp_spark.spark.publish.FILE_ROWS", 250)
-    table = kinds_of_columns(spark)
+def test_both_writers_agree(spark, tmp_path, monkeypatch, sensitive, kept, form):
+    monkeypatch.setattr("ppdp_spark.spark.numbering.FILE_ROWS", 250)
+    table = kinds_of_columns(spark).cache()
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    assert anonymize(spec_of(ours, sensitive, kept), table=table).ok
-    monkeypatch.setattr(import_module("ppdp_spark.pipeline.anonymize"), "writable", lambda *_: False)
-    assert anonymize(spec_of(theirs, sensitive, kept), table=table).ok
-    files = sorted(path.name for path in (ours / "release/data").iterdir())
-    assert files == sorted(path.name for path in (theirs / "release/data").iterdir())
-    assert len(files) > 1 and files[0] == "part-00000.parquet"
+    assert anonymize(spec_of(ours, sensitive, kept, form), table=table).ok
+    monkeypatch.setattr("ppdp_spark.spark.publish.writable", lambda *_: False)
+    assert anonymize(spec_of(theirs, sensitive, kept, form), table=table.repartition(2)).ok
+    files = written(ours)
+    assert files == written(theirs)
+    assert len(files) > 1 and files[0].endswith("part-00000.parquet")
     for name in files:
         left, right = (spark.read.parquet(str(out / "release/data" / name)) for out in (ours, theirs))
         assert left.schema == right.schema
         assert left.collect() == right.collect()
     assert verify(ours, spark=spark).ok
+
+
+def written(out: Path) -> list[str]:
+    data = out / "release/data"
+    return sorted(str(path.relative_to(data)) for path in data.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize(
@@ -133,7 +147,7 @@ def test_types_that_tasks_cannot_write_go_through_spark(spark, tmp_path):
     table = kinds_of_columns(spark).withColumn("span", F.expr("INTERVAL '1' DAY"))
     assert not writing.writable(table.select("span").schema, writing.Folder.at(tmp_path))
     assert writing.writable(table.drop("span").schema, writing.Folder.at(tmp_path))
-    assert anonymize(spec_of(tmp_path / "out", "flag", ["span"]), table=table).ok
+    assert anonymize(spec_of(tmp_path / "out", "flag", ["span"], "generalized"), table=table).ok
     assert verify(tmp_path / "out", spark=spark).ok
 
 
@@ -152,11 +166,9 @@ def groups_of(sizes: list[int], first: int = 0) -> pa.RecordBatch:
     )
 
 
-COLUMNS = GroupColumns(
-    {"label": "place"},
-    {C.SENSITIVE: "illness"},
-    {C.SENSITIVE: pa.array(["a", "b", "unused", "c", None, "d"])},
-)
+VALUES = ("a", "b", "unused", "c", None, "d")
+READ = Values(pa.array(VALUES))
+PEOPLE = PeopleRows({"label": "place"}, {C.SENSITIVE: "illness"}, {C.SENSITIVE: READ})
 
 
 @settings(max_examples=60, deadline=None)
@@ -176,33 +188,55 @@ def test_chunks_do_not_depend_on_batches(sizes, cuts):
         writing.CHUNK_ROWS = known
 
 
+def tables_in(tmp_path: Path, **tables) -> WriteTables:
+    """A task that writes each table to a folder of its name."""
+    folders = {str(tmp_path / name): table for name, table in tables.items()}
+    for name in (*folders, str(tmp_path / "scratch")):
+        Path(name).mkdir()
+    return WriteTables(folders, str(tmp_path / "scratch"))
+
+
 def test_a_task_that_runs_twice_writes_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "CHUNK_ROWS", 7)
-    folder, scratch = tmp_path / "data", tmp_path / "scratch"
-    folder.mkdir(), scratch.mkdir()
-    whole = groups_of([3, 1, 5, 2, 8])
-    task = WriteRows(COLUMNS, str(folder), str(scratch))
+    sizes, whole = [3, 1, 5, 2, 8], groups_of([3, 1, 5, 2, 8])
+    task = tables_in(tmp_path, people=PEOPLE)
     (found,) = task([whole])
-    before = (folder / "part-00003.parquet").read_bytes()
+    file = tmp_path / "people/part-00003.parquet"
+    before = file.read_bytes()
     (again,) = task([whole.slice(0, 2), whole.slice(2)])
-    assert (folder / "part-00003.parquet").read_bytes() == before
-    assert found.equals(again) and found.to_pydict() == {"file": ["part-00003.parquet"], "people": [19]}
-    assert not list(scratch.iterdir()) and list(task([])) == []
-    table = pq.read_table(folder)
-    assert (
-        table.column("place").to_pylist()
-        == np.repeat([f"group {n}" for n in range(5)], [3, 1, 5, 2, 8]).tolist()
-    )
-    values = ["a", "b", "unused", "c", None]
-    assert table.column("illness").to_pylist() == np.repeat(values, [3, 1, 5, 2, 8]).tolist()
-    assert pq.ParquetFile(folder / "part-00003.parquet").num_row_groups == 2
+    assert file.read_bytes() == before and found.equals(again)
+    assert found.to_pylist() == [{"folder": str(tmp_path / "people"), "file": file.name, "rows": 19}]
+    assert not list((tmp_path / "scratch").iterdir()) and list(task([])) == []
+    table = pq.read_table(file)
+    labels = [f"group {n}" for n in range(5)]
+    assert table.column("place").to_pylist() == np.repeat(labels, sizes).tolist()
+    assert table.column("illness").to_pylist() == np.repeat(VALUES[:5], sizes).tolist()
+    assert pq.ParquetFile(file).num_row_groups == 2
 
 
 def test_dictionaries_hold_what_occurs_and_nothing_else(tmp_path):
-    folder, scratch = tmp_path / "data", tmp_path / "scratch"
-    folder.mkdir(), scratch.mkdir()
-    list(WriteRows(COLUMNS, str(folder), str(scratch))([groups_of([2, 2])]))
-    content = (folder / "part-00003.parquet").read_bytes()
-    assert b"unused" not in content and b"group 1" in content
-    known = pq.read_table(folder, read_dictionary=["illness"]).column("illness").chunk(0)
+    list(tables_in(tmp_path, people=PEOPLE)([groups_of([2, 2])]))
+    file = tmp_path / "people/part-00003.parquet"
+    assert b"unused" not in file.read_bytes() and b"group 1" in file.read_bytes()
+    known = pq.read_table(file, read_dictionary=["illness"]).column("illness").chunk(0)
     assert known.dictionary.to_pylist() == ["a", "b"]
+
+
+def test_counts_of_values_that_people_have_several_of(tmp_path):
+    texts = pa.array([["b", "b"], None, ["a"], ["c", "b"]], pa.list_(pa.string()))
+    held = pa.ListArray.from_arrays(pa.array([0, 3, 4], pa.int32()), texts)
+    groups = pa.RecordBatch.from_pydict(
+        {
+            C.FRAGMENT: pa.array([3, 3], pa.int32()),
+            C.SIZE: pa.array([3, 1], pa.int32()),
+            C.GROUP_ID: pa.array([7, 8], pa.int64()),
+            C.SENSITIVE: held,
+        }
+    )
+    domain = SensitiveDomain("illness", "mvpi-multiset", "string", VALUES, (1, 3, 0, 1, 0, 0))
+    list(tables_in(tmp_path, counts=ValueCounts(domain, READ))([groups]))
+    assert pq.read_table(tmp_path / "counts").to_pydict() == {
+        "group_id": [7, 7, 8, 8],
+        "illness": ["a", "b", "b", "c"],
+        "count": [1, 2, 1, 1],
+    }
