@@ -132,7 +132,14 @@ def reduce_runs(rows: DataFrame, reductions: Sequence[Reduction[Any]], width: in
     `rows` has the group number, a hash of the group's description, and the code of the value.
     """
     task = ReduceRuns(tuple(reductions), width)
-    found = rows.select(C.GROUP_ID, "description", C.SENSITIVE).mapInArrow(task, "reduced binary").toArrow()
+    wanted = rows.select(C.GROUP_ID, "description", C.SENSITIVE)
+    return combined(wanted.mapInArrow(task, "reduced binary").toArrow(), reductions)
+
+
+def combined(found: pa.Table, reductions: Sequence[Reduction[Any]]) -> list[Any] | None:
+    """What the tasks found, put together; None if groups do not lie together or a task found nothing out."""
+    if b"" in found.column(0).to_pylist():
+        return None
     # Written by this program's own tasks a moment ago, over Spark's channel.
     shares = [pickle.loads(part) for part in found.column(0).to_pylist()]
     edges = [edge for _, part, _ in shares for edge in part]

@@ -107,6 +107,12 @@ def dictionary(session: SparkSession, values: Sequence[str | None], *, first_cod
     return session.createDataFrame(table, "text string, code int")
 
 
+def typed_values(session: SparkSession, values: Sequence[str | None], kind: str) -> pa.Array:
+    """Texts as values of a column's own type, as Spark reads them."""
+    typed = dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")).toArrow()
+    return typed.sort_by("code").column("value").combine_chunks()
+
+
 def decode(rows: DataFrame, name: str, values: Sequence[str | None], *, first_code: int) -> DataFrame:
     """Replace codes by text through a broadcast dictionary; codes without an entry become null."""
     known = dictionary(rows.sparkSession, values, first_code=first_code)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.encode import decode, dictionary
+from ppdp_spark.spark.encode import decode, typed_values
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.numbering import Order
 from ppdp_spark.spark.physical import from_physical, range_label
@@ -85,7 +84,7 @@ def _generalized_spread(
     if layout.domain is not None:
         kind = layout.domain.type
         if layout.domain.case == "svpi":
-            readings[C.SENSITIVE] = Values(_typed(groups.sparkSession, layout.domain.values, kind))
+            readings[C.SENSITIVE] = Values(typed_values(groups.sparkSession, layout.domain.values, kind))
         else:
             lists[C.SENSITIVE] = lists[C.SENSITIVE].cast(f"array<array<{kind}>>")
     held = [column.alias(name) for name, column in lists.items()]
@@ -116,12 +115,6 @@ def _public_people(layout: Layout, names: Sequence[str]) -> dict[str, str]:
 def _lists(names: Mapping[str, str] | Sequence[str], layout: Layout) -> dict[str, Column]:
     """Lists of what the people of numbered groups have."""
     return {name: F.col(name) if layout.in_order else F.col(C.PEOPLE)[name] for name in names}
-
-
-def _typed(session: SparkSession, values: Sequence[str | None], kind: str) -> pa.Array:
-    """Texts as values of the column's own type, as Spark reads them."""
-    typed = dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")).toArrow()
-    return typed.sort_by("code").column("value").combine_chunks()
 
 
 def generalized_columns(attribute: Attribute, position: int) -> dict[str, Column]:
@@ -178,7 +171,7 @@ def _bucketized_spread(
     for j, attribute in enumerate(layout.attributes):
         public[C.code(j)] = attribute.name
         if isinstance(attribute, Categorical):
-            values = _typed(groups.sparkSession, [None, *attribute.values], attribute.type)
+            values = typed_values(groups.sparkSession, [None, *attribute.values], attribute.type)
             readings[C.code(j)] = Values(values)
         else:
             readings[C.code(j)] = OrderedValues.of(attribute)
@@ -190,7 +183,7 @@ def _bucketized_spread(
 
 def _counts_spread(groups: DataFrame, layout: Layout) -> ValueCounts:
     assert layout.domain is not None
-    values = _typed(groups.sparkSession, layout.domain.values, layout.domain.type)
+    values = typed_values(groups.sparkSession, layout.domain.values, layout.domain.type)
     return ValueCounts(layout.domain, Values(values))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -14,7 +14,8 @@ from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.clustered import reduce_runs
 from ppdp_spark.spark.counting import PERSON, TWO_WAYS, CountGroups, group_names, placed_rows
-from ppdp_spark.spark.encode import dictionary
+from ppdp_spark.spark.encode import dictionary, typed_values
+from ppdp_spark.spark.files import ReleaseFiles
 from ppdp_spark.spark.profile import labels_of, natural_order
 from ppdp_spark.spark.statistics import ListedGroups, Reduction, reduce_groups
 from ppdp_spark.spec import Columns
@@ -32,6 +33,7 @@ class Grouped:
         counts  how often each occurs
         case    None without a sensitive column
         rows    people whose groups are supposed to lie together, if they do
+        files   the same for tasks to read by themselves, where they can
         texts   group number, value and count, of releases of ours with one value a person
     """
 
@@ -42,13 +44,15 @@ class Grouped:
     case: str | None
     rows: DataFrame | None = None
     texts: DataFrame | None = None
+    files: ReleaseFiles | None = None
 
     def reduce(self, reductions: Sequence[Reduction[Any]]) -> list[Any]:
         """What each reduction makes of the groups: without a shuffle where they lie together."""
-        if self.rows is not None:
+        found = None if self.files is None else self.files.reduce(reductions, self.width)
+        if found is None and self.rows is not None:
             found = reduce_runs(self.rows, reductions, self.width)
-            if found is not None:
-                return found
+        if found is not None:
+            return found
         return reduce_groups(self.groups, reductions, self.reading)
 
     def pairs(self) -> DataFrame:
@@ -80,7 +84,14 @@ def read_release(spark: SparkSession, release: Folder, manifest: Mapping[str, An
     table = spark.read.parquet(data.literal)
     described = F.xxhash64(*(C.column(name) for name in manifest["columns"]["quasi_identifiers"]))
     keys = {C.GROUP_ID: C.column(C.GROUP_ID)}
-    return _counted(table, keys, sensitive, same=described)
+    grouped = _counted(table, keys, sensitive, same=described)
+    if grouped.rows is None:
+        return grouped
+    column = None if sensitive is None else sensitive["column"]
+    kind = "string" if column is None else table.schema[column].dataType.simpleString()
+    names = manifest["columns"]["quasi_identifiers"]
+    files = ReleaseFiles.of(spark, data, names, column, typed_values(spark, grouped.values, kind))
+    return replace(grouped, files=files)
 
 
 def read_groups(table: DataFrame, columns: Columns) -> Grouped:
