@@ -25,6 +25,7 @@ NULL_SUFFIX = " or null"
 """Ends the label of a group in which some people have no value and others have one."""
 
 _LARGEST_CODE = np.iinfo(np.int32).max
+_MARKED = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -202,8 +203,7 @@ def _value_set(
     width = len(attribute.values) + 1
     sizes = np.diff(groups.starts)
     keys = np.repeat(np.arange(len(sizes)), sizes) * width + column.codes[groups.order]
-    present = np.unique(keys)
-    group, code = np.divmod(present, width)
+    group, code = np.divmod(_distinct(keys, len(sizes) * width), width)
     group, code = group[code > 0], code[code > 0]
     number = np.bincount(group, minlength=len(sizes))
     offsets = np.concatenate([[0], np.cumsum(number)])
@@ -214,6 +214,15 @@ def _value_set(
     share = (number - 1) / max(1, len(attribute.values) - 1)
     penalty = np.where(mixed, 1.0, np.where(only_null, 0.0, share))
     return Generalized({"label": _with_null(labels, mixed, only_null)}, penalty)
+
+
+def _distinct(keys: IntArray, number: int) -> IntArray:
+    """Those of 0 … number − 1 that occur, in order: by marking them, unless they are too many to mark."""
+    if number > _MARKED:
+        return np.unique(keys)
+    present = np.zeros(number, np.bool_)
+    present[keys] = True
+    return np.flatnonzero(present)
 
 
 def _with_null(labels: pa.Array, mixed: NDArray[np.bool_], only_null: NDArray[np.bool_]) -> pa.Array:

@@ -46,6 +46,14 @@ class Packing:
     def words(self) -> int:
         return 1 + max((field.word for field in self.fields), default=-1)
 
+    def packed(self, codes: Mapping[str, NDArray[np.int32]]) -> list[NDArray[np.int64]]:
+        """The words that hold the codes of every name."""
+        words: dict[int, NDArray[np.int64]] = {}
+        for field in self.fields:
+            shifted = codes[field.name].astype(np.int64) << field.shift
+            words[field.word] = words[field.word] | shifted if field.word in words else shifted
+        return [words[w] for w in range(self.words)]
+
     def unpacked(self, words: Sequence[NDArray[np.int64]]) -> dict[str, NDArray[np.int32]]:
         """The codes of every name."""
         return {

@@ -61,11 +61,20 @@ class Layout:
     @cached_property
     def packing(self) -> Packing:
         """Small codes, and with one value a person the sensitive one, travel in common words."""
-        largest = {C.code(j): self._largest(j) for j in range(len(self.attributes)) if self._small(j)}
+        largest = self._largest_codes
         if self._single:
             assert self.domain is not None
             largest[C.SENSITIVE] = max(0, len(self.domain.values) - 1)
         return Packing.of(largest)
+
+    @cached_property
+    def published_packing(self) -> Packing:
+        """Words of small codes alone: their order says nothing about sensitive values."""
+        return Packing.of(self._largest_codes)
+
+    @property
+    def _largest_codes(self) -> dict[str, int]:
+        return {C.code(j): self._largest(j) for j in range(len(self.attributes)) if self._small(j)}
 
     @property
     def _single(self) -> bool:
@@ -82,9 +91,12 @@ class Layout:
     @property
     def row_names(self) -> list[str]:
         """Columns of packed rows: words, codes too wide for them, and what is carried along."""
-        wide = [C.code(j) for j in range(len(self.attributes)) if not self._small(j)]
         arrays = [] if self.domain is None or self._single else [C.SENSITIVE]
-        return [C.word(w) for w in range(self.packing.words)] + wide + arrays + self._kept
+        return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept
+
+    @property
+    def _wide(self) -> list[str]:
+        return [C.code(j) for j in range(len(self.attributes)) if not self._small(j)]
 
     @property
     def packed_names(self) -> list[str]:
@@ -93,8 +105,9 @@ class Layout:
 
     @property
     def published_names(self) -> list[str]:
-        """Columns of which a described group table keeps a list a group."""
-        codes = [C.code(j) for j in range(len(self.attributes))] if self.codes_published else []
+        """Columns of which a described group table keeps a list a group; codes as far as published."""
+        words = [C.word(w) for w in range(self.published_packing.words)]
+        codes = words + self._wide if self.codes_published else []
         return codes + ([C.SENSITIVE] if self.domain is not None else []) + self._kept
 
     @property
@@ -157,9 +170,11 @@ class Layout:
         flat = pa.FixedSizeListArray.from_arrays(pa.array(penalties.ravel()), len(people.columns))
         out[C.PENALTY] = flat.cast(pa.list_(pa.float64()))
         order = self._canonical(people, groups)
-        return pa.RecordBatch.from_pydict(
-            out | _lists(people.arrays, self.published_names, order, groups.starts)
-        )
+        arrays = dict(people.arrays)
+        if self.codes_published:
+            words = self.published_packing.packed({C.code(j): c.codes for j, c in enumerate(people.columns)})
+            arrays |= {C.word(w): pa.array(word) for w, word in enumerate(words)}
+        return pa.RecordBatch.from_pydict(out | _lists(arrays, self.published_names, order, groups.starts))
 
     @property
     def in_order(self) -> bool:
@@ -194,13 +209,20 @@ class Layout:
 
     def _list(self, name: str, rows: T.StructType) -> T.StructField:
         """A list of what `name` holds of people: words, codes, or a column of the encoded rows."""
-        words = {C.word(w) for w in range(self.packing.words)}
+        words = {C.word(w) for w in range(max(self.packing.words, self.published_packing.words))}
         codes = {field.name for field in self.packing.fields}
         element = T.LongType() if name in words else T.IntegerType() if name in codes else rows[name].dataType
         return T.StructField(name, T.ArrayType(element))
 
 
 _MARKS = (T.StructField(C.SIZE, T.IntegerType()), T.StructField(C.SOUND, T.BooleanType()))
+
+
+def unpacked(arrays: Mapping[str, pa.Array], packing: Packing) -> dict[str, pa.Array]:
+    """Arrays of people with the codes that their words hold."""
+    words = [arrays[C.word(w)].to_numpy(zero_copy_only=False) for w in range(packing.words)]
+    codes = packing.unpacked(words)
+    return {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
 
 
 def _lists(

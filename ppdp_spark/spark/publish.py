@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
+from ppdp_spark.core.packing import Packing
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.encode import decode, typed_values
 from ppdp_spark.spark.layout import Layout
@@ -90,7 +91,7 @@ def _generalized_spread(
     held = [column.alias(name) for name, column in lists.items()]
     public = {ours: name for ours, (name, _) in described.items()}
     wanted = groups.select(C.FRAGMENT, C.SIZE, *_aliased(described), *held)
-    return wanted, PeopleRows(public, people, readings)
+    return wanted, PeopleRows(public, tuple(people), Packing(()), people, readings)
 
 
 def _described(layout: Layout) -> dict[str, tuple[str, Column]]:
@@ -151,6 +152,9 @@ def _bucketized_rows(groups: DataFrame, layout: Layout, names: Sequence[str]) ->
     about sensitive values.
     """
     rows = groups.select(C.GROUP_ID, _people(layout)).select(C.GROUP_ID, F.inline(C.PEOPLE))
+    for field in layout.published_packing.fields:
+        code = F.shiftright(C.word(field.word), field.shift).bitwiseAND(F.lit((1 << field.bits) - 1))
+        rows = rows.withColumn(field.name, code.cast("int"))
     wanted = [F.col(C.GROUP_ID)]
     for j, attribute in enumerate(layout.attributes):
         if isinstance(attribute, Categorical):
@@ -167,18 +171,19 @@ def _bucketized_spread(
     groups: DataFrame, layout: Layout, names: Sequence[str]
 ) -> tuple[DataFrame, PeopleRows]:
     """The same as groups with lists of codes, and what the codes stand for."""
-    readings, public = dict[str, Reading](), dict[str, str]()
+    readings, own = dict[str, Reading](), dict[str, str]()
     for j, attribute in enumerate(layout.attributes):
-        public[C.code(j)] = attribute.name
+        own[C.code(j)] = attribute.name
         if isinstance(attribute, Categorical):
             values = typed_values(groups.sparkSession, [None, *attribute.values], attribute.type)
             readings[C.code(j)] = Values(values)
         else:
             readings[C.code(j)] = OrderedValues.of(attribute)
-    public |= {C.kept(j): name for j, name in enumerate(names)}
-    lists = [column.alias(name) for name, column in _lists([*public, C.SENSITIVE], layout).items()]
+    own |= {C.kept(j): name for j, name in enumerate(names)}
+    lists = [column.alias(name) for name, column in _lists(layout.published_names, layout).items()]
     wanted = groups.select(C.FRAGMENT, C.SIZE, C.GROUP_ID, *lists)
-    return wanted, PeopleRows({C.GROUP_ID: C.GROUP_ID}, public, readings)
+    shown = tuple(name for name in layout.published_names if name != C.SENSITIVE)
+    return wanted, PeopleRows({C.GROUP_ID: C.GROUP_ID}, shown, layout.published_packing, own, readings)
 
 
 def _counts_spread(groups: DataFrame, layout: Layout) -> ValueCounts:

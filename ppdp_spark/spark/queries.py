@@ -29,7 +29,7 @@ from ppdp_spark.core.queries import (
     true_answers,
 )
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.layout import Layout
+from ppdp_spark.spark.layout import Layout, unpacked
 from ppdp_spark.spark.profile import SensitiveDomain
 
 Batches = Iterable[pa.RecordBatch]
@@ -89,11 +89,11 @@ def _row_names(layout: Layout) -> list[str]:
 
 
 def _group_names(layout: Layout) -> list[str]:
+    if layout.codes_published:
+        return [C.SIZE, *layout.published_names]
     names = [C.SIZE, *([C.SENSITIVE] if layout.domain is not None else [])]
     for j, attribute in enumerate(layout.attributes):
-        if layout.codes_published:
-            names.append(C.code(j))
-        elif isinstance(attribute, Ordered):
+        if isinstance(attribute, Ordered):
             names += [C.low(j), C.high(j), C.mixed(j)]
         else:
             names.append(C.label(j))
@@ -135,8 +135,9 @@ class EstimateFromGroups:
         column = batch.column(C.SENSITIVE).flatten() if self.layout.domain is not None else None
         holders = _holders(column, group, self.layout.domain)
         if self.layout.codes_published:
-            lists = [batch.column(C.code(j)).flatten() for j in range(len(attributes))]
-            places = [_places(*pair) for pair in zip(lists, attributes, strict=True)]
+            lists = {name: batch.column(name).flatten() for name in self.layout.published_names}
+            codes = unpacked(lists, self.layout.published_packing)
+            places = [_places(codes[C.code(j)], attribute) for j, attribute in enumerate(attributes)]
             return bucketized_answers(self.queries, places, group, holders)
         boxes = [_box(batch, j, attribute) for j, attribute in enumerate(attributes)]
         return generalized_answers(self.queries, boxes, holders)

@@ -13,7 +13,9 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.core.groups import IntArray
+from ppdp_spark.core.packing import Packing
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.layout import unpacked
 from ppdp_spark.spark.profile import SensitiveDomain
 
 
@@ -82,12 +84,16 @@ class PeopleRows:
 
     where
         repeated  columns of groups that every person of the group gets, with their published names
-        listed    lists of what people have, with their published names
-        readings  for listed columns of codes: what they stand for
+        lists     columns with lists of what people have
+        packing   what the words among them hold
+        own       what people have that is published, with the published names
+        readings  for codes: what they stand for
     """
 
     repeated: Mapping[str, str]
-    listed: Mapping[str, str]
+    lists: tuple[str, ...]
+    packing: Packing
+    own: Mapping[str, str]
     readings: Mapping[str, Reading]
 
     def rows(self, groups: pa.Table) -> pa.Table:
@@ -95,9 +101,9 @@ class PeopleRows:
         columns = {}
         for name, published in self.repeated.items():
             columns[published] = _compact(whole(groups, name)).take(group)
-        for name, published in self.listed.items():
-            held = whole(groups, name).flatten()
-            columns[published] = self.readings[name](held) if name in self.readings else held
+        held = unpacked({name: whole(groups, name).flatten() for name in self.lists}, self.packing)
+        for name, published in self.own.items():
+            columns[published] = self.readings[name](held[name]) if name in self.readings else held[name]
         return pa.table(columns)
 
 

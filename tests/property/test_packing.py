@@ -20,3 +20,5 @@ def test_codes_survive_packing(data, largest):
         taken[field.word] |= mask
         words[field.word] |= codes[field.name] << field.shift
     assert {name: int(array[0]) for name, array in packing.unpacked(words).items()} == codes
+    together = packing.packed({name: np.array([code], np.int32) for name, code in codes.items()})
+    assert [int(word[0]) for word in together] == [int(word[0]) for word in words]

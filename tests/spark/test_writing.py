@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
 from ppdp_spark import ReleaseSpec, anonymize, verify
+from ppdp_spark.core.packing import Packing
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark import writing
 from ppdp_spark.spark.profile import SensitiveDomain
@@ -168,7 +169,9 @@ def groups_of(sizes: list[int], first: int = 0) -> pa.RecordBatch:
 
 VALUES = ("a", "b", "unused", "c", None, "d")
 READ = Values(pa.array(VALUES))
-PEOPLE = PeopleRows({"label": "place"}, {C.SENSITIVE: "illness"}, {C.SENSITIVE: READ})
+PEOPLE = PeopleRows(
+    {"label": "place"}, (C.SENSITIVE,), Packing(()), {C.SENSITIVE: "illness"}, {C.SENSITIVE: READ}
+)
 
 
 @settings(max_examples=60, deadline=None)
