@@ -54,7 +54,8 @@ class Watched:
         totals = dict.fromkeys(KINDS, 0)
         for process in self._tree():
             with suppress(psutil.Error):
-                totals[self._kind(process)] += process.memory_info().rss
+                if not self._borrowed(process):
+                    totals[self._kind(process)] += process.memory_info().rss
         totals["total"] = sum(totals.values())
         peak = self.peaks.setdefault(self.phase, dict(totals))
         for kind, size in totals.items():
@@ -80,6 +81,11 @@ class Watched:
             return [self._root, *self._root.children(recursive=True)]
         except psutil.Error:
             return []
+
+    def _borrowed(self, process: psutil.Process) -> bool:
+        """Whether it is a child of a JVM that is about to become another program: its memory is the JVM's."""
+        parent = process.parent()
+        return parent is not None and all(Path(each.exe()).name == "java" for each in (process, parent))
 
     def _kind(self, process: psutil.Process) -> str:
         """Asked anew each time: a process of Spark is a shell first, and a JVM later."""

@@ -75,6 +75,23 @@ def test_a_damaged_file_is_told_plainly(home):
     assert done.returncode == 3 and "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
+def test_a_malformed_line_is_quoted_by_spark_alone_and_only_when_asked(home, monkeypatch):
+    """What SECURITY.md says of FAILFAST: nothing of ours quotes the line; Spark's log does, if on."""
+    rows = [json.dumps({"age": i % 60, "job": f"job{i % 4}"}) for i in range(200)]
+    (home / "broken.json").write_text("\n".join([*rows, '{"age": 7, "job": "CANARYCELL', *rows]) + "\n")
+    changes = ("input={path: broken.json, options: {mode: FAILFAST}}", "columns.identifiers=[]")
+    sets = [part for change in changes for part in ("--set", change)]
+    told = {}
+    for level in ("OFF", "ERROR"):
+        monkeypatch.setenv("PPDP_SPARK_LOG", level)
+        done = ppdp("anonymize", "spec.yaml", *sets, "--set", "output.path=quoted", cwd=home)
+        assert done.returncode == 3 and "cannot be read" in done.stderr and "Traceback" not in done.stdout
+        assert "FAILFAST" in done.stderr and not (home / "quoted/release").exists()
+        told[level] = done.stdout + done.stderr
+    assert "CANARYCELL" not in told["OFF"] and "CANARYCELL" in told["ERROR"]
+
+
 def test_schema_doctor_and_help(home):
     schema = json.loads(ppdp("spec-schema", cwd=home).stdout)
     assert "privacy" in schema["properties"]

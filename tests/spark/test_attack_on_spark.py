@@ -318,3 +318,37 @@ def test_more_people_outside_than_in_the_release_are_all_candidates(spark, tmp_p
     named = [{"name": "ann", "where": {"age": 7001, "sex": "CANARYF"}}]
     with pytest.raises(DataError, match="needs groups whose people are certain"):
         attacked(spark, plain, tmp_path, external=str(tmp_path / "more.parquet"), people=named)
+
+
+@pytest.mark.parametrize("variables", [0, 10**6])
+def test_the_same_conclusions_whatever_the_partitioning(spark, tmp_path, variables):
+    """Rows in any order and any number of partitions: the same rules, statements and posteriors."""
+    table = census().assign(group=np.repeat(np.arange(40), 6))
+    female = table["sex"] == "CANARYF"
+    share = float((table["job"] == "job1")[female].mean())
+    told = [{"given": {"sex": "CANARYF"}, "value": "job1", "probability": share}]
+    columns = {
+        "identifiers": ["id"],
+        "group": "group",
+        "quasi_identifiers": {"age": "numeric", "sex": "categorical"},
+        "sensitive": "job",
+    }
+    mine = {"positive": [0, 12], "negative": [0, 12], "attributes": [1, 2], "support": 2}
+    found = []
+    for parts in (1, 3, 7):
+        mixed = spark.createDataFrame(table.sample(frac=1.0, random_state=parts)).repartition(parts)
+        original, out = str(tmp_path / f"{parts}.parquet"), tmp_path / str(parts)
+        mixed.write.parquet(original)
+        asked = spec(told, path=out, columns=columns, original=original, mine=mine)
+        run = attack(asked, table=mixed, local_variables=variables)
+        concluded = posteriors(spark, out).sort_values(["age", "sex", "value"])
+        found.append((run.summary["attack"], concluded.reset_index(drop=True)))
+    (first, believed_first), *others = found
+    assert first["steps"][-1]["solver"]["form"] == ("local" if variables else "distributed")
+    for other, believed_other in others:
+        assert other["source"] == first["source"] and other["knowledge"] == first["knowledge"]
+        for mine_step, step in zip(other["steps"], first["steps"], strict=True):
+            assert mine_step["statements"] == step["statements"]
+            assert mine_step["max_posterior"] == pytest.approx(step["max_posterior"], abs=1e-9)
+            assert mine_step["accuracy"] == pytest.approx(step["accuracy"], abs=1e-9)
+        pd.testing.assert_frame_equal(believed_other, believed_first, rtol=0, atol=1e-9)

@@ -1,0 +1,78 @@
+"""`ppdp attack` and its spark-submit job as real processes: what is printed, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+PPDP = [sys.executable, "-c", "from ppdp_spark.cli import main; main()"]
+SUBMIT = [
+    str(Path(sys.executable).parent / "spark-submit"),
+    "--master",
+    "local[2]",
+    str(ROOT / "jobs/attack.py"),
+]
+
+
+def ran(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "COLUMNS": "120",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory) -> Path:
+    """The specs of `conf/`, a census, and the release that the attack of `conf/` is about."""
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "hierarchies").symlink_to(ROOT / "conf/hierarchies")
+    for name in ("census-diverse.yaml", "census-attack.yaml"):
+        (folder / name).write_text((ROOT / "conf" / name).read_text())
+    made = ran(*PPDP, "generate", "data/census.parquet", "--rows", "3000", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    done = ran(*PPDP, "anonymize", "census-diverse.yaml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_spec_of_conf_is_measured_and_gated(home):
+    """Three steps of mined knowledge; people who are alone with a rule are certain, and the gate closes."""
+    done = ran(*SUBMIT, "census-attack.yaml", cwd=home)
+    assert done.returncode == 4, done.stderr
+    assert "Traceback" not in done.stderr and "FAIL" in done.stdout
+    verdict = json.loads((home / "out/census-diverse/private/attack/verdict.json").read_text())
+    (row,) = [row for row in verdict["rows"] if row["status"] == "fail"]
+    assert row["value"] > row["threshold"] == 0.9
+    summary = json.loads((home / "out/census-diverse/private/attack/summary.json").read_text())
+    steps = summary["attack"]["steps"]
+    assert len(steps) == 3 and steps[0]["accuracy"] > steps[1]["accuracy"] > steps[2]["accuracy"]
+    assert (home / "out/census-diverse/release/release.json").exists()
+
+
+def test_what_is_allowed_passes_and_what_contradicts_the_release_is_named(home):
+    document = yaml.safe_load((home / "census-attack.yaml").read_text())
+    del document["attack"]["mine"], document["attack"]["original"]
+    document["attack"]["threshold"] = 1.0
+    (home / "quiet.yaml").write_text(yaml.safe_dump(document))
+    done = ran(*PPDP, "attack", "quiet.yaml", cwd=home)
+    assert done.returncode == 0 and "PASS" in done.stdout, done.stderr
+    summary = json.loads((home / "out/census-diverse/private/summary.json").read_text())
+    frequent = summary["sensitive"]["values"][0]["value"]
+    document["attack"]["knowledge"] = [{"given": {"sex": "Male"}, "value": frequent, "probability": 1.0}]
+    (home / "wrong.yaml").write_text(yaml.safe_dump(document))
+    done = ran(*PPDP, "attack", "wrong.yaml", cwd=home)
+    assert done.returncode == 3 and "knowledge 0" in done.stderr and "Traceback" not in done.stderr
+    misspelt = ran(*PPDP, "attack", "quiet.yaml", "--set", "attack.treshold=1", cwd=home)
+    assert misspelt.returncode == 2 and "did you mean" in misspelt.stderr
