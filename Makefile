@@ -7,16 +7,20 @@ AIRFLOW       ?= build/airflow-env
 AIRFLOW_READY := $(AIRFLOW)/.ready
 export PYTHONHASHSEED := 0
 
+# Two sessions of Spark side by side; faults on clusters are timed, and run alone.
+TWO := -n 2 --dist loadfile
+
 .PHONY: demo test lint slow browser airflow bench package wheel wheel-test clean java
 
 demo: $(READY) java
 	$(BIN)/ppdp demo
 
 test: $(READY) java
-	$(BIN)/python -m pytest -m "not slow and not cluster and not reproduction and not browser and not airflow"
+	$(BIN)/python -m pytest $(TWO) -m "not slow and not cluster and not reproduction and not browser and not airflow"
 
 slow: $(READY) java
-	$(BIN)/python -m pytest -m "slow or cluster or reproduction"
+	$(BIN)/python -m pytest $(TWO) -m "(slow or reproduction) and not cluster"
+	$(BIN)/python -m pytest -m cluster
 
 browser: $(READY)
 	sh scripts/chromium

@@ -196,6 +196,17 @@ _ALL = (
         facts=_ATTACK_FACTS,
     ),
     Scenario(
+        name="attack-release",
+        about="`ppdp attack` of a bucketized release (k = 5) with as many mined rules, on Spark, against a "
+        "bare count of its people by group",
+        module="attack_release",
+        rows=(1_000_000, 10_000_000),
+        variants=lambda options: [{"statements": 100, **options.spark()}],
+        ratio=("attack", "count by group"),
+        tables=("census",),
+        facts={"buckets": "buckets", "touched": "touched", "solver": "solver.form"},
+    ),
+    Scenario(
         name="textbook",
         about="sequential Mondrian in pandas, in memory, against the whole of `ppdp anonymize`; "
         "the cut as in the paper (the median goes left) or the more even one around the median",

@@ -81,13 +81,10 @@ SET = {"column": "set", "case": "mvpi-set"}
     ("sensitive", "kept", "form"),
     [
         (None, [], "generalized"),
-        ("flag", [], "generalized"),
-        ("flag", ["list", "struct", "bytes"], "generalized"),
+        ("text value", ["list", "struct", "bytes"], "generalized"),
         (SET, [], "generalized"),
-        (SET, ["flag", "list"], "generalized"),
         ("flag", [], "bucketized"),
         ("text value", ["list", "bytes"], "bucketized"),
-        (SET, [], "bucketized"),
         (SET, ["flag", "list"], "bucketized"),
     ],
 )
