@@ -17,6 +17,9 @@ from ppdp_spark.errors import DataError, StorageError
 
 RELEASE, PRIVATE, DATA = "release", "private", "data"
 EXTREMA = "robustness"
+QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
+"""Folders of the two tables of the bucketized form."""
+
 MANIFEST, VERDICT, SUMMARY, REPORT = "release.json", "verdict.json", "summary.json", "report.html"
 _CHUNK = 1 << 22
 

@@ -21,7 +21,6 @@ from ppdp_spark.pipeline.verify import judge_release
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.encode import encode_rows
-from ppdp_spark.spark.extrema import extrema_rows
 from ppdp_spark.spark.fragments import sampled
 from ppdp_spark.spark.inputs import InputFiles
 from ppdp_spark.spark.layout import Layout
@@ -204,13 +203,18 @@ class _Anonymization:
     def _write_tables(self, groups: DataFrame, layout: Layout, metrics: Mapping[str, Any]) -> None:
         order = order_groups(groups, layout.attributes, metrics["ncp"])
         numbered = number_groups(groups, order, layout)
-        names, scratch = self.spec.columns.publish_as_is, self.staging.scratch / "unfinished"
-        written = Publication(numbered, layout, order, names, self.staging.release / DATA, scratch).write()
+        robustness, scratch = self.spec.privacy.robustness, self.staging.scratch
+        written = Publication(
+            numbered,
+            layout,
+            order,
+            names=self.spec.columns.publish_as_is,
+            folder=self.staging.release / DATA,
+            scratch=scratch / "unfinished",
+            owned=None if robustness is None else scratch / EXTREMA,
+            sets=0 if robustness is None else len(robustness.priors),
+        ).write()
         _require_conserved(metrics["people"] if written is None else written, metrics["people"])
-        robustness = self.spec.privacy.robustness
-        if robustness is not None and layout.domain is not None:
-            kept_back = extrema_rows(numbered, layout.domain.values, len(robustness.priors))
-            kept_back.write.parquet(str(self.staging.scratch / EXTREMA))
 
     def _manifest(
         self, profile: Profile, metrics: Mapping[str, Any], decision: suppression.Decision

@@ -17,6 +17,7 @@ from ppdp_spark.guarantees import criteria_of, robust_criterion, value_labels
 from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.results import Run, Stages, Verdict
+from ppdp_spark.spark.bucket_files import BucketFiles
 from ppdp_spark.spark.extrema import ReadExtrema, coded_extrema, digest
 from ppdp_spark.spark.released import Grouped, read_release
 from ppdp_spark.spark.statistics import reduce_groups
@@ -66,10 +67,15 @@ def _robustness(
     """The verdict on robustness from counts and the owner's prior extrema; without those it fails."""
     if extrema is None or not extrema.exists():
         return [_unverified(robust, "the owner's prior extrema are not there")]
+    sets = len(robust.attribute_sets)
+    if isinstance(grouped.files, BucketFiles):
+        files = grouped.files.with_extrema(extrema, sets)
+        together = None if files is None else files.reduce([robust], grouped.width)
+        if together is not None:
+            return value_labels(robust.decide(together[0]), grouped.labels)
     owned = spark.read.parquet(extrema.literal)
     if digest(owned) != digest(grouped.pairs()):
         return [_unverified(robust, "the owner's prior extrema are not those of this release")]
-    sets = len(robust.attribute_sets)
     coded = coded_extrema(owned, grouped.values, sets)
     (found,) = reduce_groups(coded, [robust], ReadExtrema(grouped.width, sets))
     return value_labels(robust.decide(found), grouped.labels)

@@ -145,14 +145,13 @@ def combined(found: pa.Table, reductions: Sequence[Reduction[Any]]) -> list[Any]
     edges = [edge for _, part, _ in shares for edge in part]
     spans = [span for _, _, part in shares for span in part]
     parts = [reduced for reduced, _, _ in shares if reduced is not None]
-    if not edges:
+    if edges:
+        last = reduce(Runs.__add__, edges).joined()
+        spans += [(int(number), int(number)) for number in last.numbers]
+        summaries = GroupSummaries(last.sizes, last.counts)
+        parts.append([reduction.summarise(summaries, last.numbers) for reduction in reductions])
+    if not parts or not _once_each(spans):
         return None
-    last = reduce(Runs.__add__, edges).joined()
-    spans += [(int(number), int(number)) for number in last.numbers]
-    if not _once_each(spans):
-        return None
-    summaries = GroupSummaries(last.sizes, last.counts)
-    parts.append([reduction.summarise(summaries, last.numbers) for reduction in reductions])
     return reduce(lambda left, right: merged(reductions, left, right), parts)
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.arrow import codes_of, encoded
 from ppdp_spark.spark.clustered import ReduceRuns, combined
 from ppdp_spark.spark.statistics import Reduction
 from ppdp_spark.storage import Folder
@@ -118,28 +118,17 @@ class ReduceFiles:
     def _codes(self, batch: pa.RecordBatch) -> pa.Array:
         if self.sensitive is None:
             return pa.array(np.zeros(batch.num_rows, np.int64))
-        held = _encoded(batch.column(self.sensitive))
-        known = pc.index_in(held.dictionary, value_set=self.values.cast(held.dictionary.type))
-        if known.null_count:
-            raise LookupError("a value that the release did not have a moment ago")
-        codes = known.take(held.indices)
-        if codes.null_count:
-            codes = codes.fill_null(self.values.is_null().index(True).as_py())
-        return codes
-
-
-def _encoded(column: pa.Array) -> pa.DictionaryArray:
-    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        return pa.array(codes_of(batch.column(self.sensitive), self.values))
 
 
 def _hashes(column: pa.Array) -> np.ndarray:
     """A 64-bit number for each value, equal for equal values in every file."""
-    encoded = _encoded(column)
-    values = encoded.dictionary
+    told = encoded(column)
+    values = told.dictionary
     if pa.types.is_date32(values.type) or pa.types.is_timestamp(values.type):
         values = values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64())
     elif not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
         values = values.cast(pa.string())
     plain = values.to_numpy(zero_copy_only=False)
     known = np.append(pd.util.hash_array(plain, categorize=False), _NOTHING)
-    return known[encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)]
+    return known[told.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)]

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -21,6 +20,7 @@ from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.groups import GroupSummaries
 from ppdp_spark.core.mondrian import Cuts, Sensitive, partition
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.arrow import whole
 from ppdp_spark.spark.profile import SensitiveDomain
 from ppdp_spark.spark.unseen import field, unseen_struct
 
@@ -100,9 +100,9 @@ def propose_tree(sample_rows: DataFrame, attributes: Sequence[Attribute], total:
     if total <= FRAGMENT_ROWS:
         return Leaf(0)
     names = [C.code(j) for j in range(len(attributes))]
-    sample = sample_rows.groupBy(*names).count().toArrow().combine_chunks()
+    sample = sample_rows.groupBy(*names).count().toArrow()
     sample = sample.sort_by([(name, "ascending") for name in names])
-    columns = [Column.read(a, _array(sample, name)) for a, name in zip(attributes, names, strict=True)]
+    columns = [Column.read(a, whole(sample, name)) for a, name in zip(attributes, names, strict=True)]
     weights = sample.column("count").to_numpy()
     weights = -(-weights // max(1, int(weights.sum()) // _SAMPLE_LIMIT))
     codes = np.repeat(np.stack([column.codes for column in columns], axis=1), weights, axis=0)
@@ -110,11 +110,6 @@ def propose_tree(sample_rows: DataFrame, attributes: Sequence[Attribute], total:
     one_value = Sensitive.single(np.zeros(len(codes), np.int32), 1)
     parts = partition(codes, one_value, [column.axis() for column in columns], [KAnonymity(least)])
     return renumbered(_tree(parts.cuts, columns, len(codes)))
-
-
-def _array(table: pa.Table, name: str) -> pa.Array:
-    column = table.column(name)
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
 def _tree(cuts: Cuts, columns: Sequence[Column], rows: int) -> Tree:
@@ -141,10 +136,10 @@ def confirmed_tree(tree: Tree, summaries: GroupSummaries, criteria: Sequence[Loc
 
     def allowed(node: Tree) -> bool:
         rows = fragments_of(node)
-        whole = GroupSummaries(
+        together = GroupSummaries(
             summaries.sizes[rows].sum(keepdims=True), summaries.counts[rows].sum(axis=0, keepdims=True)
         )
-        return all(bool(criterion.allowed(whole)[0]) for criterion in criteria)
+        return all(bool(criterion.allowed(together)[0]) for criterion in criteria)
 
     def confirmed(node: Tree) -> Tree:
         if isinstance(node, Leaf) or not (allowed(node.left) and allowed(node.right)):

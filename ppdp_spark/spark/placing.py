@@ -21,6 +21,7 @@ from ppdp_spark.core.robustness import RRobustness
 from ppdp_spark.core.settling import settle
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.arrow import whole
 from ppdp_spark.spark.fragments import FRAGMENT_ROWS, Tree, fragments_of, with_fragments
 from ppdp_spark.spark.layout import Layout, People
 from ppdp_spark.spark.priors import SET, SHARES, VALUES, PriorSet, beside_people
@@ -173,8 +174,8 @@ class PlaceFragment:
         place, everyone = self.placement, np.arange(people.sensitive.people)
         placed = place.packed(people, priors, everyone) if self.again else place.cut(people, priors)
         left = np.setdiff1d(everyone, placed.order, assume_unique=True)
-        whole = undivided_summary(people.sensitive)
-        sound = all(bool(criterion.allowed(whole)[0]) for criterion in place.criteria)
+        undivided = undivided_summary(people.sensitive)
+        sound = all(bool(criterion.allowed(undivided)[0]) for criterion in place.criteria)
         described = self._described(people, priors, placed, sound)
         yield described
         if len(left):
@@ -185,9 +186,9 @@ class PlaceFragment:
     def _arrays(self, rows: pa.Table) -> dict[str, pa.Array]:
         names = [*self.layout.row_names, *EXTRA_COLUMNS]
         if not self.again:
-            return {name: _whole(rows.column(name)) for name in (*names, C.FRAGMENT)}
-        lists = {name: _whole(rows.column(raw(name))).flatten() for name in names}
-        return {**lists, C.FRAGMENT: _whole(rows.column(C.FRAGMENT))}
+            return {name: whole(rows, name) for name in (*names, C.FRAGMENT)}
+        lists = {name: whole(rows, raw(name)).flatten() for name in names}
+        return {**lists, C.FRAGMENT: whole(rows, C.FRAGMENT)}
 
     def _order(self, arrays: Mapping[str, pa.Array], persons: IntArray) -> IntArray:
         """An order that content alone decides, for equal people whose published columns differ."""
@@ -283,10 +284,6 @@ def place_again(left: DataFrame, fragments: int, people: int, task: PlaceFragmen
 def raw(name: str) -> str:
     """The column with the lists of `name` for people without a place."""
     return f"raw_{name}"
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
 def dense_priors(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> np.ndarray:

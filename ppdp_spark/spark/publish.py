@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
@@ -12,26 +12,27 @@ from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.core.packing import Packing
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.encode import decode, typed_values
+from ppdp_spark.spark.extrema import extrema_rows
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.numbering import Order
 from ppdp_spark.spark.physical import from_physical, range_label
-from ppdp_spark.spark.spread import OrderedValues, PeopleRows, Reading, Spread, ValueCounts, Values
+from ppdp_spark.spark.placing import COUNTED_VALUES, COUNTS, HIGHS, LOWS
+from ppdp_spark.spark.spread import OrderedValues, PeopleRows, PriorRows, Reading, Spread, ValueCounts, Values
 from ppdp_spark.spark.unseen import unseen
 from ppdp_spark.spark.writing import writable, write_tables
-from ppdp_spark.storage import Folder, tidy_table
-
-QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
-"""Folders of the two tables of the bucketized form."""
+from ppdp_spark.storage import QI_TABLE, SENSITIVE_TABLE, Folder, tidy_table
 
 
 @dataclass(frozen=True)
 class Publication:
-    """Numbered groups and the published tables made of them.
+    """Numbered groups and the tables made of them.
 
     where
         names    columns published as they are
         folder   of the release's data
         scratch  for files in the making
+        owned    where the owner's extrema of priors go, if there are priors
+        sets     attribute sets of the priors
     """
 
     groups: DataFrame
@@ -40,21 +41,34 @@ class Publication:
     names: Sequence[str]
     folder: Folder
     scratch: Folder
+    owned: Folder | None = None
+    sets: int = 0
 
     def write(self) -> int | None:
         """Write the tables; how many people they have, if the tasks that wrote them say so."""
         bucketized, given = self.layout.codes_published, (self.groups, self.layout, self.names)
         rows = _bucketized_rows(*given) if bucketized else _generalized_rows(*given)
+        main = self.folder / QI_TABLE if bucketized else self.folder
         if writable(rows.schema, self.folder):
             groups, people = _bucketized_spread(*given) if bucketized else _generalized_spread(*given)
-            tables: dict[str, Spread] = {QI_TABLE if bucketized else "": people}
-            if bucketized:
-                tables[SENSITIVE_TABLE] = _counts_spread(groups, self.layout)
-            return next(iter(write_tables(groups, self.folder, tables, self.scratch).values()))
-        _write(rows, self.folder / QI_TABLE if bucketized else self.folder)
+            tables: list[tuple[Folder, Spread]] = [(main, people), *self._beside()]
+            return write_tables(groups, tables, self.scratch)[0]
+        _write(rows, main)
         if bucketized:
             _write(_sensitive_counts(self.groups, self.layout, self.order), self.folder / SENSITIVE_TABLE)
+        if self.owned is not None and self.layout.domain is not None:
+            kept_back = extrema_rows(self.groups, self.layout.domain.values, self.sets)
+            kept_back.write.parquet(str(self.owned))
         return None
+
+    def _beside(self) -> Iterator[tuple[Folder, Spread]]:
+        """Tables that tasks write beside that of people."""
+        domain, session = self.layout.domain, self.groups.sparkSession
+        if domain is not None and self.layout.codes_published:
+            values = Values(typed_values(session, domain.values, domain.type))
+            yield self.folder / SENSITIVE_TABLE, ValueCounts(domain, values)
+        if domain is not None and self.owned is not None:
+            yield self.owned, PriorRows(Values(typed_values(session, domain.values, "string")), self.sets)
 
 
 def _write(table: DataFrame, folder: Folder) -> None:
@@ -90,8 +104,13 @@ def _generalized_spread(
             lists[C.SENSITIVE] = lists[C.SENSITIVE].cast(f"array<array<{kind}>>")
     held = [column.alias(name) for name, column in lists.items()]
     public = {ours: name for ours, (name, _) in described.items()}
-    wanted = groups.select(C.FRAGMENT, C.SIZE, *_aliased(described), *held)
+    wanted = groups.select(C.FRAGMENT, C.SIZE, *_aliased(described), *held, *_prior_columns(groups))
     return wanted, PeopleRows(public, tuple(people), Packing(()), people, readings)
+
+
+def _prior_columns(groups: DataFrame) -> list[str]:
+    """What groups that were judged with priors tell of them."""
+    return [name for name in (COUNTED_VALUES, COUNTS, LOWS, HIGHS) if name in groups.columns]
 
 
 def _described(layout: Layout) -> dict[str, tuple[str, Column]]:
@@ -181,15 +200,9 @@ def _bucketized_spread(
             readings[C.code(j)] = OrderedValues.of(attribute)
     own |= {C.kept(j): name for j, name in enumerate(names)}
     lists = [column.alias(name) for name, column in _lists(layout.published_names, layout).items()]
-    wanted = groups.select(C.FRAGMENT, C.SIZE, C.GROUP_ID, *lists)
+    wanted = groups.select(C.FRAGMENT, C.SIZE, C.GROUP_ID, *lists, *_prior_columns(groups))
     shown = tuple(name for name in layout.published_names if name != C.SENSITIVE)
     return wanted, PeopleRows({C.GROUP_ID: C.GROUP_ID}, shown, layout.published_packing, own, readings)
-
-
-def _counts_spread(groups: DataFrame, layout: Layout) -> ValueCounts:
-    assert layout.domain is not None
-    values = typed_values(groups.sparkSession, layout.domain.values, layout.domain.type)
-    return ValueCounts(layout.domain, Values(values))
 
 
 def _physical_value(rows: DataFrame, name: str, attribute: Ordered) -> Column:

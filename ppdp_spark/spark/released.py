@@ -12,6 +12,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.bucket_files import BucketFiles
 from ppdp_spark.spark.clustered import reduce_runs
 from ppdp_spark.spark.counting import PERSON, TWO_WAYS, CountGroups, group_names, placed_rows
 from ppdp_spark.spark.encode import dictionary, typed_values
@@ -19,7 +20,7 @@ from ppdp_spark.spark.files import ReleaseFiles
 from ppdp_spark.spark.profile import labels_of, natural_order
 from ppdp_spark.spark.statistics import ListedGroups, Reduction, reduce_groups
 from ppdp_spark.spec import Columns
-from ppdp_spark.storage import DATA, Folder
+from ppdp_spark.storage import DATA, QI_TABLE, SENSITIVE_TABLE, Folder
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Grouped:
     case: str | None
     rows: DataFrame | None = None
     texts: DataFrame | None = None
-    files: ReleaseFiles | None = None
+    files: ReleaseFiles | BucketFiles | None = None
 
     def reduce(self, reductions: Sequence[Reduction[Any]]) -> list[Any]:
         """What each reduction makes of the groups: without a shuffle where they lie together."""
@@ -79,8 +80,11 @@ def read_release(spark: SparkSession, release: Folder, manifest: Mapping[str, An
     """The groups of a release of ours: nothing but its data files and its manifest is used."""
     data, sensitive = release / DATA, manifest["sensitive"]
     if manifest["form"] == "bucketized":
-        people = spark.read.parquet((data / "qi").literal)
-        return _bucketized(people, spark.read.parquet((data / "sensitive").literal), sensitive)
+        people, pairs = (spark.read.parquet((data / name).literal) for name in (QI_TABLE, SENSITIVE_TABLE))
+        grouped = _bucketized(people, pairs, sensitive)
+        column, single = sensitive["column"], sensitive["case"] == "svpi"
+        typed = typed_values(spark, grouped.values, pairs.schema[column].dataType.simpleString())
+        return replace(grouped, files=BucketFiles.of(spark, data, column, typed, single=single))
     table = spark.read.parquet(data.literal)
     described = F.xxhash64(*(C.column(name) for name in manifest["columns"]["quasi_identifiers"]))
     keys = {C.GROUP_ID: C.column(C.GROUP_ID)}

@@ -14,6 +14,8 @@ GIB = 2**30
 SQL_DEFAULTS = {
     # Tables differ by orders of magnitude: let Spark join small shuffle partitions and split skewed ones.
     "spark.sql.adaptive.enabled": "true",
+    # The same for tables kept in memory: a task of Python takes longer to start than a small one to finish.
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
     # Kernels are vectorised: 10,000 rows a batch (Spark's default) would spend the time between batches.
     # More than this buys little, and a batch of 60 columns of 8 bytes is already about 100 MB.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "200000",

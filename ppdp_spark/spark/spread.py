@@ -15,7 +15,9 @@ from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.core.groups import IntArray
 from ppdp_spark.core.packing import Packing
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.arrow import whole
 from ppdp_spark.spark.layout import unpacked
+from ppdp_spark.spark.placing import COUNTED_VALUES, COUNTS, HIGHS, LOWS
 from ppdp_spark.spark.profile import SensitiveDomain
 
 
@@ -130,10 +132,27 @@ class ValueCounts:
         return pa.table(columns)
 
 
-def whole(table: pa.Table, name: str) -> pa.Array:
-    """A column of a table in one piece."""
-    column = table.column(name)
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+@dataclass(frozen=True)
+class PriorRows:
+    """One row a group and value that occurs in it: its count, the extrema of its prior in each set."""
+
+    values: Values
+    sets: int
+
+    def rows(self, groups: pa.Table) -> pa.Table:
+        held = whole(groups, COUNTED_VALUES)
+        group = pa.array(np.repeat(*_numbered(_lengths(held))))
+        columns = {
+            C.GROUP_ID: whole(groups, C.GROUP_ID).take(group),
+            C.VALUE: self.values(held.flatten()),
+            C.COUNT: whole(groups, COUNTS).flatten(),
+        }
+        sides = {
+            side: whole(groups, name).flatten().to_numpy() for side, name in (("low", LOWS), ("high", HIGHS))
+        }
+        for s in range(self.sets):
+            columns |= {f"{side}_{s}": pa.array(each[s :: self.sets]) for side, each in sides.items()}
+        return pa.table(columns)
 
 
 def _numbered(sizes: IntArray) -> tuple[IntArray, IntArray]:

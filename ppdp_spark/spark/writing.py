@@ -7,7 +7,7 @@ alone, so that a task that runs twice writes the same bytes; it appears under it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -111,20 +111,17 @@ def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(waiting)
 
 
-def write_tables(
-    groups: DataFrame, folder: Folder, tables: Mapping[str, Spread], scratch: Folder
-) -> dict[str, int]:
-    """Write tables of numbered groups, by their place in the folder, and say how many rows each has."""
+def write_tables(groups: DataFrame, tables: Sequence[tuple[Folder, Spread]], scratch: Folder) -> list[int]:
+    """Write tables of numbered groups, each to its folder, and say how many rows each has."""
     scratch.create(private=True)
-    folders = {name: (folder / name if name else folder).create() for name in tables}
-    task = WriteTables({folders[name].path: spread for name, spread in tables.items()}, scratch.path)
+    task = WriteTables({folder.create().path: spread for folder, spread in tables}, scratch.path)
     written = groups.mapInArrow(task, _WRITTEN).toArrow().to_pylist()
-    found = dict.fromkeys(tables, 0)
-    for name, place in folders.items():
-        own = {row["file"]: row["rows"] for row in written if row["folder"] == place.path}
-        if sorted(own) != [child for child in place.children() if child not in tables]:
+    found = []
+    for folder, _ in tables:
+        own = {row["file"]: row["rows"] for row in written if row["folder"] == folder.path}
+        if sorted(own) != [name for name, _ in folder.files()]:
             raise InternalError("the files of the release are not those that the tasks wrote")
-        found[name] = sum(own.values())
+        found.append(sum(own.values()))
     return found
 
 
