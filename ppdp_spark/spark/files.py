@@ -65,11 +65,13 @@ class ReleaseFiles:
                 groups = pq.read_metadata(path).num_row_groups
             except (OSError, pa.ArrowException):
                 return None
-            rows += [(path, g) for g in range(0, groups, _SHARE)]
+            rows += [(path, g, min(g + _SHARE, groups)) for g in range(0, groups, _SHARE)]
         if not rows:
             return None
-        paths, firsts = zip(*rows, strict=True)
-        table = pa.table({"share": pa.array(range(len(rows)), pa.int32()), "path": paths, "first": firsts})
+        paths, firsts, ends = zip(*rows, strict=True)
+        table = pa.table(
+            {"share": pa.array(range(len(rows)), pa.int32()), "path": paths, "first": firsts, "end": ends}
+        )
         parts = spark.createDataFrame(table).repartitionById(len(rows), "share")
         return cls(parts, tuple(described), sensitive, values)
 
@@ -101,8 +103,8 @@ class ReduceFiles:
         wanted = [C.GROUP_ID, *self.described, *([] if self.sensitive is None else [self.sensitive])]
         for share in shares:
             with pq.ParquetFile(Path(share["path"]), read_dictionary=wanted) as file:
-                chosen = range(share["first"], min(share["first"] + _SHARE, file.num_row_groups))
-                for batch in file.iter_batches(_BATCH_ROWS, row_groups=list(chosen), columns=wanted):
+                chosen = list(range(share["first"], share["end"]))
+                for batch in file.iter_batches(_BATCH_ROWS, row_groups=chosen, columns=wanted):
                     yield self._narrow(batch)
 
     def _narrow(self, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -56,7 +56,7 @@ def released(spark, out: Path, kind: str = "text", rows: int = 400) -> None:
 
 def verdict(spark, out: Path) -> list[dict]:
     """What is decided, the hashes of files aside."""
-    rows = verify(out, spark=spark).verdict.to_dict()["rows"]
+    rows = verify(out, spark=spark).verdict.to_dict()["criteria"]
     return [row for row in rows if row["criterion"] != "files"]
 
 
@@ -120,7 +120,9 @@ def test_what_tasks_cannot_read_is_left_to_the_engine(spark, tmp_path):
     values = typed_values(spark, VALUES["text"], "string")
     assert ReleaseFiles.of(spark, data, ["age"], "value", values) is not None
     gone = ReduceFiles(ReduceRuns((), 4), ("age",), "value", values)
-    share = pa.RecordBatch.from_pydict({"share": [0], "path": [str(tmp_path / "no.parquet")], "first": [0]})
+    share = pa.RecordBatch.from_pydict(
+        {"share": [0], "path": [str(tmp_path / "no.parquet")], "first": [0], "end": [1]}
+    )
     assert [batch.column(0).to_pylist() for batch in gone([share])] == [[b""]]
     unknown = ReleaseFiles.of(spark, data, ["age"], "value", values.slice(1))
     assert unknown is not None and unknown.reduce([], 3) is None
