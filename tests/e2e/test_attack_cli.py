@@ -53,7 +53,7 @@ def test_the_spec_of_conf_is_measured_and_gated(home):
     assert done.returncode == 4, done.stderr
     assert "Traceback" not in done.stderr and "FAIL" in done.stdout
     verdict = json.loads((home / "out/census-diverse/private/attack/verdict.json").read_text())
-    (row,) = [row for row in verdict["rows"] if row["status"] == "fail"]
+    (row,) = [row for row in verdict["criteria"] if row["status"] == "fail"]
     assert row["value"] > row["threshold"] == 0.9
     summary = json.loads((home / "out/census-diverse/private/attack/summary.json").read_text())
     steps = summary["attack"]["steps"]

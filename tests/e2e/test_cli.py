@@ -79,7 +79,7 @@ def test_a_damaged_file_is_told_plainly(home):
 def test_a_malformed_line_is_quoted_by_spark_alone_and_only_when_asked(home, monkeypatch):
     """What SECURITY.md says of FAILFAST: nothing of ours quotes the line; Spark's log does, if on."""
     rows = [json.dumps({"age": i % 60, "job": f"job{i % 4}"}) for i in range(200)]
-    (home / "broken.json").write_text("\n".join([*rows, '{"age": 7, "job": "CANARYCELL', *rows]) + "\n")
+    (home / "broken.json").write_text("\n".join([*rows, '{"age": 7, "job": CANARYCELL}', *rows]) + "\n")
     changes = ("input={path: broken.json, options: {mode: FAILFAST}}", "columns.identifiers=[]")
     sets = [part for change in changes for part in ("--set", change)]
     told = {}
