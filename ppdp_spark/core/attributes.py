@@ -26,6 +26,7 @@ NULL_SUFFIX = " or null"
 
 _LARGEST_CODE = np.iinfo(np.int32).max
 _MARKED = 1 << 26
+"""Pairs of a group and a category that are marked one by one: 64 MB."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from ppdp_spark.core.mondrian import COUNT_CELLS
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.arrow import codes_of, whole
-from ppdp_spark.spark.clustered import combined
+from ppdp_spark.spark.clustered import UNREADABLE, combined
 from ppdp_spark.spark.counting import TWO_WAYS
+from ppdp_spark.spark.extrema import bound_names
 from ppdp_spark.spark.statistics import Reduction, merged
 from ppdp_spark.storage import QI_TABLE, SENSITIVE_TABLE, Folder
 
@@ -110,7 +111,8 @@ class ReadBuckets:
         if (np.diff(numbers) <= 0).any() or (np.diff(group) < 0).any():
             raise LookupError("groups do not lie together")
         place = np.minimum(np.searchsorted(numbers, group), len(numbers) - 1)
-        people = np.bincount(place, counts, len(numbers)).astype(np.int64)
+        people = np.zeros(len(numbers), np.int64)
+        np.add.at(people, place, counts)
         if (numbers[place] != group).any() or (self.single and (people != sizes).any()):
             raise DataError(TWO_WAYS)
         return Buckets(numbers, sizes, place, codes, counts, self._bounds(name, group, codes, counts))
@@ -140,8 +142,7 @@ class ReadBuckets:
         same.append(whole(owned, C.COUNT).to_numpy())
         if not all(np.array_equal(*pair) for pair in zip(same, (group, codes, counts), strict=True)):
             raise LookupError("the owner's table is not about these groups, or in another order")
-        names = [f"{side}_{s}" for s in range(self.sets) for side in ("low", "high")]
-        return tuple(whole(owned, each).to_numpy() for each in names)
+        return tuple(whole(owned, each).to_numpy() for each in bound_names(self.sets))
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class ReduceBuckets:
                     reduced = found if reduced is None else merged(self.reductions, reduced, found)
             content = pickle.dumps((reduced, [], spans))
         except (OSError, LookupError, pa.ArrowException):
-            content = b""
+            content = UNREADABLE
         yield pa.RecordBatch.from_pydict({"reduced": pa.array([content], pa.binary())})
 
     def _summaries(self, buckets: Buckets) -> Iterator[tuple[GroupSummaries, IntArray]]:
@@ -176,7 +177,8 @@ class ReduceBuckets:
             part = slice(*np.searchsorted(buckets.place, (low, low + len(ids))))
             cells = (buckets.place[part] - low) * self.width + buckets.codes[part]
             shape = (len(ids), self.width)
-            counts = np.bincount(cells, buckets.counts[part], shape[0] * shape[1]).astype(np.int64)
+            counts = np.zeros(shape[0] * shape[1], np.int64)
+            np.add.at(counts, cells, buckets.counts[part])
             bounds = [self._dense(cells, each[part], shape) for each in buckets.bounds]
             priors = tuple(PriorExtrema(*pair) for pair in zip(bounds[::2], bounds[1::2], strict=True))
             yield GroupSummaries(buckets.sizes[low : low + step], counts.reshape(shape), priors), ids

@@ -24,6 +24,9 @@ from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.counting import TWO_WAYS
 from ppdp_spark.spark.statistics import Reduction, merged
 
+UNREADABLE = b""
+"""What a task gives instead of a result when it cannot read its share."""
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -138,7 +141,7 @@ def reduce_runs(rows: DataFrame, reductions: Sequence[Reduction[Any]], width: in
 
 def combined(found: pa.Table, reductions: Sequence[Reduction[Any]]) -> list[Any] | None:
     """What the tasks found, put together; None if groups do not lie together or a task found nothing out."""
-    if b"" in found.column(0).to_pylist():
+    if UNREADABLE in found.column(0).to_pylist():
         return None
     # Written by this program's own tasks a moment ago, over Spark's channel.
     shares = [pickle.loads(part) for part in found.column(0).to_pylist()]

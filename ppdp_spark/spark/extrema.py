@@ -54,7 +54,7 @@ class ReadExtrema:
         if not parts:
             return
         rows = pa.Table.from_batches(parts).sort_by(C.GROUP_ID)
-        names = [C.GROUP_ID, "code", C.COUNT, *_bounds(self.sets)]
+        names = [C.GROUP_ID, "code", C.COUNT, *bound_names(self.sets)]
         ids, codes, counts, *extrema = (rows.column(name).to_numpy() for name in names)
         starts = np.concatenate([[0], np.flatnonzero(np.diff(ids)) + 1])
         bounds = np.append(starts, len(ids))
@@ -75,7 +75,8 @@ class ReadExtrema:
         return table
 
 
-def _bounds(sets: int) -> list[str]:
+def bound_names(sets: int) -> list[str]:
+    """Columns of the lowest and the highest prior, attribute set by attribute set."""
     return [f"{side}_{s}" for s in range(sets) for side in ("low", "high")]
 
 
@@ -83,4 +84,4 @@ def coded_extrema(rows: DataFrame, values: Sequence[str | None], sets: int) -> D
     """The owner's table with codes for values, rows of a group together."""
     known = F.broadcast(dictionary(rows.sparkSession, values))
     joined = rows.join(known, F.col(C.VALUE).eqNullSafe(F.col("text")), "inner")
-    return joined.select(C.GROUP_ID, "code", C.COUNT, *_bounds(sets)).repartition(C.GROUP_ID)
+    return joined.select(C.GROUP_ID, "code", C.COUNT, *bound_names(sets)).repartition(C.GROUP_ID)

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.arrow import codes_of, encoded
-from ppdp_spark.spark.clustered import ReduceRuns, combined
+from ppdp_spark.spark.clustered import UNREADABLE, ReduceRuns, combined
 from ppdp_spark.spark.statistics import Reduction
 from ppdp_spark.storage import Folder
 
@@ -94,8 +94,8 @@ class ReduceFiles:
         shares = [share for batch in batches for share in batch.to_pylist()]
         try:
             found = list(self.task(self._rows(shares)))
-        except (OSError, KeyError, LookupError, pa.ArrowException):
-            found = [pa.RecordBatch.from_pydict({"reduced": pa.array([b""], pa.binary())})]
+        except (OSError, LookupError, pa.ArrowException):
+            found = [pa.RecordBatch.from_pydict({"reduced": pa.array([UNREADABLE], pa.binary())})]
         yield from found
 
     def _rows(self, shares: Sequence[dict[str, Any]]) -> Iterator[pa.RecordBatch]:

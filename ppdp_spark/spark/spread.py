@@ -99,7 +99,7 @@ class PeopleRows:
     readings: Mapping[str, Reading]
 
     def rows(self, groups: pa.Table) -> pa.Table:
-        group = pa.array(np.repeat(*_numbered(groups.column(C.SIZE).to_numpy())))
+        group = pa.array(_owners(groups.column(C.SIZE).to_numpy()))
         columns = {}
         for name, published in self.repeated.items():
             columns[published] = _compact(whole(groups, name)).take(group)
@@ -118,7 +118,7 @@ class ValueCounts:
 
     def rows(self, groups: pa.Table) -> pa.Table:
         held = whole(groups, C.SENSITIVE)
-        group, held = np.repeat(*_numbered(_lengths(held))), held.flatten()
+        group, held = _owners(_lengths(held)), held.flatten()
         if self.domain.case != "svpi":
             group, held = np.repeat(group, _lengths(held)), self.domain.codes(held.flatten())
         width = len(self.domain.values)
@@ -141,7 +141,7 @@ class PriorRows:
 
     def rows(self, groups: pa.Table) -> pa.Table:
         held = whole(groups, COUNTED_VALUES)
-        group = pa.array(np.repeat(*_numbered(_lengths(held))))
+        group = pa.array(_owners(_lengths(held)))
         columns = {
             C.GROUP_ID: whole(groups, C.GROUP_ID).take(group),
             C.VALUE: self.values(held.flatten()),
@@ -155,8 +155,9 @@ class PriorRows:
         return pa.table(columns)
 
 
-def _numbered(sizes: IntArray) -> tuple[IntArray, IntArray]:
-    return np.arange(len(sizes), dtype=np.int32), sizes
+def _owners(sizes: IntArray) -> IntArray:
+    """The group of each entry, groups of so many entries following each other."""
+    return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
 
 def _lengths(lists: pa.Array) -> IntArray:
