@@ -26,7 +26,7 @@ from ppdp_spark.spark.inputs import InputFiles
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.metrics import group_metrics
 from ppdp_spark.spark.numbering import number_groups, order_groups
-from ppdp_spark.spark.profile import Profile, profile_table, table_columns
+from ppdp_spark.spark.profile import Profile, profile_table
 from ppdp_spark.spark.publish import Publication, published_names
 from ppdp_spark.spark.queries import query_error
 from ppdp_spark.spark.tables import Roles, assign_roles, read_table, reject_name_clashes
@@ -80,12 +80,11 @@ class _Anonymization:
             table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
             self._require_people(profile.kept)
             counts["rows"] = profile.kept
-        rows = encode_rows(table, self.spec, roles, profile)
+        encoded = encode_rows(table, self.spec, roles, profile)
+        rows, sample = encoded.drop(C.CONTENT), sampled(encoded, profile.kept)
         bucketized = self.spec.output.form == "bucketized"
         kept = len(self.spec.columns.publish_as_is)
         layout = Layout(profile.attributes, profile.sensitive, bucketized, kept)
-        part = sampled(table, table_columns(self.spec), profile.kept)
-        sample = encode_rows(part, self.spec, roles, profile)
         used = placement.attributes_of(self.spec)
         signed = encode_rows(table, self.spec, roles, profile, only=used) if used else rows
         groups, unplaced = self._grouped((rows, sample, signed), layout, profile)

@@ -6,6 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 FRAGMENT = "fragment"
+CONTENT = "content"
 SENSITIVE = "sensitive"
 PATH = "path"
 PEOPLE = "people"

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.profile import CHANGED, Profile, quasi_value, sensitive_value, take_part
+from ppdp_spark.spark.profile import CHANGED, Profile, quasi_value, sensitive_value, table_columns, take_part
 from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spark.unseen import unseen
 from ppdp_spark.spec import ReleaseSpec
@@ -24,10 +24,11 @@ def encode_rows(
     *,
     only: Collection[int] | None = None,
 ) -> DataFrame:
-    """One row a person: codes `q0, q1, …`, `sensitive`, and the columns published as they are.
+    """One row a person: codes `q0, q1, …`, `sensitive`, the columns published as they are, and `content`.
 
-    With `only`, just the codes of these quasi-identifiers and `sensitive`. A value that the profile did
-    not see stops the job: codes would not mean the same any more.
+    `content` is a hash of the row as it came, by which samples are taken. With `only`, just the codes of
+    these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job: codes
+    would not mean the same any more.
     """
     rows = table.where(take_part(table, spec, roles)) if spec.nulls == "suppress" else table
     wanted = [
@@ -39,6 +40,7 @@ def encode_rows(
         wanted.append(sensitive_value(spec, table).alias(C.SENSITIVE))
     if only is None:
         wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
+        wanted.append(F.xxhash64(*map(C.column, table_columns(spec))).alias(C.CONTENT))
     rows = rows.select(*wanted)
     names, codes = rows.columns, dict[str, Column]()
     for j, attribute in enumerate(profile.attributes):
@@ -109,6 +111,8 @@ def dictionary(session: SparkSession, values: Sequence[str | None], *, first_cod
 
 def typed_values(session: SparkSession, values: Sequence[str | None], kind: str) -> pa.Array:
     """Texts as values of a column's own type, as Spark reads them."""
+    if kind == "string":
+        return pa.array(values, pa.string())
     typed = dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")).toArrow()
     return typed.sort_by("code").column("value").combine_chunks()
 

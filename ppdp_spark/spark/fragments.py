@@ -89,10 +89,13 @@ def _fragment_column(tree: Tree, attributes: Sequence[Attribute], values: list[f
     return F.when(inside, left).otherwise(right)
 
 
-def sampled(table: DataFrame, names: Sequence[str], total: int) -> DataFrame:
-    """Rows chosen by a hash of the named columns: about `SAMPLE_ROWS`, whatever the partitioning."""
+def sampled(rows: DataFrame, total: int) -> DataFrame:
+    """Encoded rows chosen by the hash of their content: about `SAMPLE_ROWS`, whatever the partitioning.
+
+    The optimizer takes the choice to the scan: rows that are left out are not encoded.
+    """
     one_in = max(1, total // SAMPLE_ROWS)
-    return table.where(F.pmod(F.xxhash64(*(C.column(name) for name in names)), F.lit(one_in)) == 0)
+    return rows.where(F.pmod(C.CONTENT, F.lit(one_in)) == 0).drop(C.CONTENT)
 
 
 def propose_tree(sample_rows: DataFrame, attributes: Sequence[Attribute], total: int) -> Tree:

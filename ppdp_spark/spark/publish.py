@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from ppdp_spark.core.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.core.packing import Packing
@@ -47,13 +48,12 @@ class Publication:
     def write(self) -> int | None:
         """Write the tables; how many people they have, if the tasks that wrote them say so."""
         bucketized, given = self.layout.codes_published, (self.groups, self.layout, self.names)
-        rows = _bucketized_rows(*given) if bucketized else _generalized_rows(*given)
         main = self.folder / QI_TABLE if bucketized else self.folder
-        if writable(rows.schema, self.folder):
+        if writable(_published_types(self.groups, self.layout), self.folder):
             groups, people = _bucketized_spread(*given) if bucketized else _generalized_spread(*given)
             tables: list[tuple[Folder, Spread]] = [(main, people), *self._beside()]
             return write_tables(groups, tables, self.scratch)[0]
-        _write(rows, main)
+        _write(_bucketized_rows(*given) if bucketized else _generalized_rows(*given), main)
         if bucketized:
             _write(_sensitive_counts(self.groups, self.layout, self.order), self.folder / SENSITIVE_TABLE)
         if self.owned is not None and self.layout.domain is not None:
@@ -69,6 +69,14 @@ class Publication:
             yield self.folder / SENSITIVE_TABLE, ValueCounts(domain, values)
         if domain is not None and self.owned is not None:
             yield self.owned, PriorRows(Values(typed_values(session, domain.values, "string")), self.sets)
+
+
+def _published_types(groups: DataFrame, layout: Layout) -> list[T.DataType]:
+    """The types of all that is published, texts of ours left out."""
+    declared = [a.type for a in layout.attributes if layout.codes_published or isinstance(a, Ordered)]
+    declared += [] if layout.domain is None else [layout.domain.type]
+    held = groups.select(*_lists([C.kept(j) for j in range(layout.kept)], layout).values()).schema
+    return [T.DataType.fromDDL(kind) for kind in declared] + [field.dataType for field in held]
 
 
 def _write(table: DataFrame, folder: Folder) -> None:

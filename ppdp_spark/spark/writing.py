@@ -125,9 +125,9 @@ def write_tables(groups: DataFrame, tables: Sequence[tuple[Folder, Spread]], scr
     return found
 
 
-def writable(schema: T.StructType, folder: Folder) -> bool:
-    """Whether tasks can reach the folder themselves, and write columns of these types as Spark would."""
-    return folder.local and _plain(schema)
+def writable(types: Iterable[T.DataType], folder: Folder) -> bool:
+    """Whether tasks can reach the folder themselves, and write values of these types as Spark would."""
+    return folder.local and all(map(_plain, types))
 
 
 def _plain(kind: T.DataType) -> bool:
