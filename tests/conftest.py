@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+# Tables of tests are small: compiling what runs a thousand times costs more than it saves, in every
+# JVM that a test starts.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,8 +12,10 @@ from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.profile import CHANGED, Profile, quasi_value, sensitive_value, table_columns, take_part
 from ppdp_spark.spark.tables import Roles
-from ppdp_spark.spark.unseen import unseen
+from ppdp_spark.spark.unseen import field, unseen_struct
 from ppdp_spark.spec import ReleaseSpec
+
+_BOUNDS = "bounds"
 
 
 def encode_rows(
@@ -42,13 +44,13 @@ def encode_rows(
         wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
         wanted.append(F.xxhash64(*map(C.column, table_columns(spec))).alias(C.CONTENT))
     rows = rows.select(*wanted)
-    names, codes = rows.columns, dict[str, Column]()
+    names, codes, bounds = rows.columns, dict[str, Column](), list[int | float]()
     for j, attribute in enumerate(profile.attributes):
         name = C.code(j)
         if only is not None and j not in only:
             continue
         if isinstance(attribute, Ordered):
-            codes[name] = _ordered_code(rows.sparkSession, F.col(name), attribute)
+            codes[name] = _ordered_code(F.col(name), attribute, bounds)
         else:
             rows, codes[name] = _looked_up(rows, name, attribute.values, null_code=0, first_code=1)
     if profile.sensitive is not None and profile.sensitive.case == "svpi":
@@ -56,14 +58,20 @@ def encode_rows(
         known = values[:-1] if values and values[-1] is None else values
         rows, code = _looked_up(rows, C.SENSITIVE, known, null_code=len(known), first_code=0)
         codes[C.SENSITIVE] = code
+    if bounds:
+        rows = rows.withColumn(_BOUNDS, unseen_struct(rows.sparkSession, bounds))
     return rows.select(*(codes.get(name, F.col(name)).alias(name) for name in names))
 
 
-def _ordered_code(session: SparkSession, value: Column, attribute: Ordered) -> Column:
-    """value - low + 1 in the narrowest integer type, null as 0; wide ranges stay physical."""
+def _ordered_code(value: Column, attribute: Ordered, bounds: list[int | float]) -> Column:
+    """value - low + 1 in the narrowest integer type, null as 0; wide ranges stay physical.
+
+    Both ends of the range are added to `bounds`, where the expression finds them.
+    """
     if attribute.low is None or attribute.high is None:
         return F.when(value.isNull(), F.lit(0)).otherwise(_stop("int")).cast("tinyint")
-    low, high = (unseen(session, bound) for bound in (attribute.low, attribute.high))
+    low, high = (F.col(_BOUNDS)[field(len(bounds) + i)] for i in range(2))
+    bounds += [attribute.low, attribute.high]
     inside = value.between(low, high)
     if not attribute.narrow:
         kind = "double" if attribute.kind == "float" else "bigint"

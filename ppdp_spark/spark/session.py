@@ -20,6 +20,8 @@ SQL_DEFAULTS = {
     # More than this buys little, and a batch of 60 columns of 8 bytes is already about 100 MB.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "200000",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Where in our code an expression was made is of no use to anyone, and costs five calls to the JVM.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Dates and timestamps must generalize alike on every machine.
     "spark.sql.session.timeZone": "UTC",
 }
