@@ -28,6 +28,12 @@ FRAGMENT_ROWS = 400_000
 """Rows a task works on at once: large enough to amortise its start, small enough for its memory."""
 
 SAMPLE_ROWS = 200_000
+FRAGMENT_SAMPLE_ROWS = 16_000
+"""Sampled rows that a fragment is cut by, as long as all of them are no more than `SAMPLE_ROWS`.
+
+A median of so many is off by less than one percent.
+"""
+
 _SAMPLE_LIMIT = 1_000_000
 _CUTS = "cuts"
 
@@ -90,11 +96,12 @@ def _fragment_column(tree: Tree, attributes: Sequence[Attribute], values: list[f
 
 
 def sampled(rows: DataFrame, total: int) -> DataFrame:
-    """Encoded rows chosen by the hash of their content: about `SAMPLE_ROWS`, whatever the partitioning.
+    """Encoded rows chosen by the hash of their content, whatever the partitioning.
 
     The optimizer takes the choice to the scan: rows that are left out are not encoded.
     """
-    one_in = max(1, total // SAMPLE_ROWS)
+    fragments = max(1, -(-total // FRAGMENT_ROWS))
+    one_in = max(1, total // min(SAMPLE_ROWS, fragments * FRAGMENT_SAMPLE_ROWS))
     return rows.where(F.pmod(C.CONTENT, F.lit(one_in)) == 0).drop(C.CONTENT)
 
 

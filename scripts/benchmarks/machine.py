@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+import time
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,6 +24,17 @@ def machine() -> dict[str, Any]:
         "memory_gb": round(psutil.virtual_memory().total / 2**30),
         "system": f"{platform.system()} {platform.machine()}",
     }
+
+
+def pace() -> float:
+    """Seconds of a fixed piece of plain Python, the best of three: how fast the machine is now."""
+
+    def once() -> float:
+        begun = time.perf_counter()
+        sum(i * i for i in range(2_000_000))
+        return time.perf_counter() - begun
+
+    return round(min(once() for _ in range(3)), 3)
 
 
 def usable_cores() -> int:

@@ -22,7 +22,8 @@ were taken in one process, warm: after a run on little data, with the input in t
 Seconds are medians where a run was repeated. Memory is the peak resident size in GB of the JVM and of all
 Python workers together during the run; pages shared by workers count more than once. The load is
 the machine's load average just before: above the number of cores something else was running, and
-absolute times are too long.
+absolute times are too long. The pace is the time that a fixed loop of Python took just before, in seconds:
+machines of one name differ, and absolute times compare only at the same pace.
 """
 
 
@@ -71,7 +72,7 @@ def _main_table(scenario: Scenario, records: Sequence[Record]) -> str:
     counted = ["jobs", "stages", "shuffled MB"] if any("jobs" in run for run in runs) else []
     memory = list(_MEMORY) if any(run.get("memory", {}).get("jvm") for run in runs) else ["total"]
     heads = [*settings, *(f"{name} s" for name in names), f"{over} / {under}", f"{_subject(scenario)} rows/s"]
-    heads += [*(_MEMORY[kind] for kind in memory), *counted, *(scenario.facts or {}), "load", "note"]
+    heads += [*(_MEMORY[kind] for kind in memory), *counted, *(scenario.facts or {}), "load", "pace", "note"]
     columns = _Columns(settings, names, memory, bool(counted))
     rows = [_main_row(scenario, record, columns) for record in records]
     return _table([head.strip() for head in heads], rows)
@@ -90,7 +91,7 @@ def _main_row(scenario: Scenario, record: Record, columns: _Columns) -> list[str
         cells += [_shown(subject.get("jobs")), _shown(subject.get("stages"))]
         cells += ["–" if shuffled is None else f"{shuffled / 1e6:,.1f}"]
     cells += [_shown(_fact(record["facts"], key)) for key in (scenario.facts or {}).values()]
-    return [*cells, _shown(record["load_before"]), _note(record)]
+    return [*cells, _shown(record["load_before"]), _shown(record.get("pace_before")), _note(record)]
 
 
 def _subject(scenario: Scenario) -> str:

@@ -76,6 +76,7 @@ class Runner:
             "commit": machine.commit(ROOT),
             "versions": machine.versions(),
             "load_before": round(os.getloadavg()[0], 2),
+            "pace_before": machine.pace(),
             "time_limit": self.options.time_limit,
         }
         self.data.mkdir(parents=True, exist_ok=True)

@@ -58,6 +58,7 @@ def entropy(x):
 
 
 @given(SEEDS, st.booleans())
+@example(1473501, True)
 @settings(max_examples=40, deadline=None)
 def test_agrees_with_a_conic_solver(seed, mixed):
     _, buckets, _, knowledge = instance(seed, mixed=mixed)
@@ -65,8 +66,9 @@ def test_agrees_with_a_conic_solver(seed, mixed):
     reference = conic(buckets, knowledge)
     assert reference is not None
     assert entropy(solution.x) == pytest.approx(entropy(np.maximum(reference, 0.0)), abs=1e-5)
-    # Where zeros are implied the conic solver is the less exact of the two.
-    assert solution.x == pytest.approx(reference, abs=1e-6 if mixed else 2e-4)
+    # The conic solver stops at an entropy within 1e-12 of its size from the best, 1e-11 here: around a maximum
+    # that leaves masses the root of it, a few millionths. Where zeros are implied it is less exact still.
+    assert solution.x == pytest.approx(reference, abs=1e-5 if mixed else 2e-4)
 
 
 @given(SEEDS, st.booleans())

@@ -52,6 +52,7 @@ def penalty(codes: np.ndarray, groups: list[np.ndarray]) -> float:
 
 def test_as_good_as_sequential_mondrian(spark, tmp_path, monkeypatch):
     monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_ROWS", 20_000)
+    monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_SAMPLE_ROWS", 1_000)
     census(spark, ROWS).select(*NAMES, "occupation").write.parquet(str(tmp_path / "census.parquet"))
     spec = ReleaseSpec.parse(
         {
