@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from maxent_reference import conic, pseudonym_posterior, random_knowledge, random_release, true_masses
 from scipy import sparse
