@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 pytestmark = pytest.mark.cluster
@@ -55,31 +53,17 @@ def spec(tmp_path_factory) -> Path:
     return folder / "spec.yaml"
 
 
-def published(out: Path) -> tuple[dict, dict[str, pa.Table]]:
-    """The manifest without digests, and every file's table.
-
-    Writers of different processes list a column's encodings in different orders: bytes of the footer
-    may differ where schema, values, order, names and sizes of files may not.
-    """
-    manifest = json.loads((out / "release/release.json").read_text())
-    files = manifest.pop("files")
-    manifest["sizes"] = {name: (out / "release" / name).stat().st_size for name in files}
-    return manifest, {name: pq.read_table(out / "release" / name) for name in files}
-
-
 def test_masters_and_partitions(spec, tmp_path):
-    found = []
+    manifests = []
     for master, parts in (("local[1]", 1), ("local[2]", 7), ("local-cluster[2,1,1024]", 2)):
         out = tmp_path / master
         command = [sys.executable, "-c", RUN, master, str(spec), str(out), str(parts)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
         assert done.returncode == 0, done.stderr[-3000:]
-        found.append(published(out))
-    (manifest, tables), *others = found
-    assert len(tables) > 3
-    for other_manifest, other_tables in others:
-        assert other_manifest == manifest
-        assert all(other_tables[name].equals(table, check_metadata=True) for name, table in tables.items())
+        manifests.append(json.loads((out / "release/release.json").read_text()))
+    # Digests of the files included: not a byte differs.
+    assert len(manifests[0]["files"]) > 3
+    assert manifests[1:] == [manifests[0]] * 2
 
 
 def test_spark_submit(spec, tmp_path):

@@ -66,8 +66,8 @@ def test_agrees_with_a_conic_solver(seed, mixed):
     reference = conic(buckets, knowledge)
     assert reference is not None
     assert entropy(solution.x) == pytest.approx(entropy(np.maximum(reference, 0.0)), abs=1e-5)
-    # The conic solver stops at an entropy within 1e-12 of its size from the best, 1e-11 here: around a maximum
-    # that leaves masses the root of it, a few millionths. Where zeros are implied it is less exact still.
+    # The conic solver stops within 1e-12 of the size of the entropy, about 1e-11: around a maximum masses
+    # may then be off by the root of it, a few millionths. Where zeros are implied it is less exact still.
     assert solution.x == pytest.approx(reference, abs=1e-5 if mixed else 2e-4)
 
 
