@@ -13,6 +13,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.coded import Coded
+
 RATE = 250
 K = 10
 _FRAME = re.compile(r"^(?P<function>.+) \((?P<file>.*ppdp_spark/[^:]+)(:\d+)?\)$")
@@ -20,8 +22,6 @@ _FRAME = re.compile(r"^(?P<function>.+) \((?P<file>.*ppdp_spark/[^:]+)(:\d+)?\)$
 
 def observed(path: str) -> None:
     """The runs that count: after those that compile and read."""
-    from benchmarks.coded import Coded
-
     coded = Coded.read(path)
     coded.partition(K)
     begun, rows = time.perf_counter(), 0
@@ -31,25 +31,17 @@ def observed(path: str) -> None:
     print(rows / (time.perf_counter() - begun))
 
 
-def _partitioned(coded: object) -> None:
-    coded.partition(K)  # type: ignore[attr-defined]
+def _partitioned(coded: Coded) -> None:
+    """A frame of its own: stacks without it are not looked at."""
+    coded.partition(K)
 
 
 def page(path: Path) -> str:
     """Shares of our functions, each without those it calls, as Markdown."""
     with tempfile.TemporaryDirectory() as scratch:
         raw = Path(scratch) / "stacks"
-        looking = [
-            str(Path(sys.executable).with_name("py-spy")),
-            "record",
-            "--format",
-            "raw",
-            "--rate",
-            str(RATE),
-            "--output",
-            str(raw),
-            "--",
-        ]
+        program = str(Path(sys.executable).with_name("py-spy"))
+        looking = [program, *f"record --format raw --rate {RATE} --output".split(), str(raw), "--"]
         command = [sys.executable, "-m", "benchmarks.inside", str(path.absolute())]
         folder = Path(__file__).resolve().parents[1]
         done = subprocess.run(looking + command, cwd=folder, capture_output=True, text=True, check=True)
