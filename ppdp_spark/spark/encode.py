@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -13,7 +14,9 @@ from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.profile import CHANGED, Profile, quasi_value, sensitive_value, table_columns, take_part
 from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spark.unseen import field, unseen_struct
-from ppdp_spark.spec import ReleaseSpec
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import ReleaseSpec
 
 _BOUNDS = "bounds"
 

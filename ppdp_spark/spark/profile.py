@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from operator import or_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,7 +22,9 @@ from ppdp_spark.spark.columns import column
 from ppdp_spark.spark.physical import YEARS, to_physical
 from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spark.together import all_at_once
-from ppdp_spark.spec import ReleaseSpec
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import ReleaseSpec
 
 CHANGED = "the input changed while it was being read; run again on a stable copy"
 NULL_LABEL = "(null)"

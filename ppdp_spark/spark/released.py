@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -19,8 +19,10 @@ from ppdp_spark.spark.encode import dictionary, typed_values
 from ppdp_spark.spark.files import ReleaseFiles
 from ppdp_spark.spark.profile import labels_of, natural_order
 from ppdp_spark.spark.statistics import ListedGroups, Reduction, reduce_groups
-from ppdp_spark.spec import Columns
 from ppdp_spark.storage import DATA, QI_TABLE, SENSITIVE_TABLE, Folder
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import Columns
 
 
 @dataclass(frozen=True)

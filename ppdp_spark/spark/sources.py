@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -15,8 +15,10 @@ from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.bucketed import GROUP, Source, canonical, cells_of_people, kinds_of, tuple_names
 from ppdp_spark.spark.counting import group_names
 from ppdp_spark.spark.released import value_counts, with_codes
-from ppdp_spark.spec import Columns
 from ppdp_spark.storage import DATA, Folder
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import Columns
 
 
 def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> Source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -12,7 +13,9 @@ from pyspark.sql import types as T
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark import columns as C
-from ppdp_spark.spec import Columns, Input, ReleaseSpec
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import Columns, Input, ReleaseSpec
 
 _CSV_DEFAULTS = {"header": "true", "inferSchema": "true"}
 
