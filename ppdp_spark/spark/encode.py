@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -47,7 +48,7 @@ def encode_rows(
         wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
         wanted.append(F.xxhash64(*map(C.column, table_columns(spec))).alias(C.CONTENT))
     rows = rows.select(*wanted)
-    names, codes, bounds = rows.columns, dict[str, Column](), list[int | float]()
+    names, codes, bounds, texts = rows.columns, dict[str, Column](), list[int | float](), dict[str, _Texts]()
     for j, attribute in enumerate(profile.attributes):
         name = C.code(j)
         if only is not None and j not in only:
@@ -55,15 +56,25 @@ def encode_rows(
         if isinstance(attribute, Ordered):
             codes[name] = _ordered_code(F.col(name), attribute, bounds)
         else:
-            rows, codes[name] = _looked_up(rows, name, attribute.values, null_code=0, first_code=1)
+            texts[name] = _Texts(attribute.values, first_code=1, null_code=0)
     if profile.sensitive is not None and profile.sensitive.case == "svpi":
         values = profile.sensitive.values
         known = values[:-1] if values and values[-1] is None else values
-        rows, code = _looked_up(rows, C.SENSITIVE, known, null_code=len(known), first_code=0)
-        codes[C.SENSITIVE] = code
+        texts[C.SENSITIVE] = _Texts(known, first_code=0, null_code=len(known))
+    if texts:
+        rows = _looked_up(rows, texts)
     if bounds:
         rows = rows.withColumn(_BOUNDS, unseen_struct(rows.sparkSession, bounds))
     return rows.select(*(codes.get(name, F.col(name)).alias(name) for name in names))
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of a column in the order of their codes, and what stands for null."""
+
+    values: Sequence[str | None]
+    first_code: int
+    null_code: int
 
 
 def _ordered_code(value: Column, attribute: Ordered, bounds: list[int | float]) -> Column:
@@ -84,25 +95,36 @@ def _ordered_code(value: Column, attribute: Ordered, bounds: list[int | float]) 
     return F.when(value.isNull(), zero).when(inside, code).otherwise(_stop("int").cast("tinyint"))
 
 
-def _looked_up(
-    rows: DataFrame, name: str, values: Sequence[str | None], *, null_code: int, first_code: int
-) -> tuple[DataFrame, Column]:
-    """The code of a text through a broadcast dictionary: the rows joined with it, and the code.
+def _looked_up(rows: DataFrame, texts: Mapping[str, _Texts]) -> DataFrame:
+    """Texts replaced by codes, through one broadcast dictionary of all columns.
 
-    The join is on a hash of the text, which is much cheaper to look up than the text itself. That
-    the texts are equal is checked: should two categories ever share a hash, the run stops.
+    The joins are on a hash of column and text, which is much cheaper to look up than the text itself. That
+    the texts are equal is checked: should two categories of a column ever share a hash, the run stops.
+    All joins have the same table on their right, which Spark therefore brings to the executors once.
     """
-    kind = _narrowest(len(values) + first_code)
-    known = dictionary(rows.sparkSession, values, first_code=first_code).select(
-        F.xxhash64("text").alias(f"{name}_hash"),
-        F.col("text").alias(f"{name}_text"),
-        F.col("code").alias(f"{name}_code"),
+    session = rows.sparkSession
+    listed = [
+        (column, text, code)
+        for column, of in enumerate(texts.values())
+        for code, text in enumerate(of.values, of.first_code)
+    ]
+    columns, words, codes = zip(*listed, strict=True) if listed else ((), (), ())
+    table = pa.table(
+        {
+            "column": pa.array(columns, pa.int32()),
+            "text": pa.array(words, pa.string()),
+            "code": pa.array(codes, pa.int32()),
+        }
     )
-    same_hash = F.xxhash64(F.col(name)) == F.col(f"{name}_hash")
-    joined = rows.join(F.broadcast(known), same_hash, "left")
-    found = F.when(F.col(name) == F.col(f"{name}_text"), F.col(f"{name}_code"))
-    missing = F.when(F.col(name).isNull(), F.lit(null_code)).otherwise(_stop("int"))
-    return joined, F.coalesce(found, missing).cast(kind)
+    known = session.createDataFrame(table, "column int, text string, code int")
+    known = F.broadcast(known.select(F.xxhash64("column", "text").alias("hash"), "text", "code"))
+    for column, (name, of) in enumerate(texts.items()):
+        found = F.when(F.col(name) == F.col("text"), F.col("code"))
+        missing = F.when(F.col(name).isNull(), F.lit(of.null_code)).otherwise(_stop("int"))
+        code = F.coalesce(found, missing).cast(_narrowest(of.first_code + len(of.values)))
+        joined = rows.join(known, F.xxhash64(F.lit(column), F.col(name)) == F.col("hash"), "left")
+        rows = joined.select(*(code.alias(name) if other == name else F.col(other) for other in rows.columns))
+    return rows
 
 
 def _stop(kind: str) -> Column:

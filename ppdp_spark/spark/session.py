@@ -33,6 +33,9 @@ LOCAL_DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     # Event logs outlive the run, in a place that is not ours.
     "spark.eventLog.enabled": "false",
+    # Code that Spark makes for a query is compiled twice, to bytecode and from there, and kept: 100 pieces by
+    # default, in four drawers. A run has 70; a second one of another size would push out what is used most.
+    "spark.sql.codegen.cache.maxEntries": "1000",
     # Spark's log quotes the cell it stumbles over; what a failure means is told by ours.
     "spark.log.level": os.environ.get("PPDP_SPARK_LOG", "OFF"),
 }
