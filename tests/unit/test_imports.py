@@ -78,3 +78,13 @@ def test_no_rows_on_the_driver():
     sources = [(path, path.read_text()) for path in PACKAGE.rglob("*.py")]
     found = [f"{path.name}: {word}" for path, text in sources for word in banned if word in text]
     assert not found
+
+
+def test_tasks_load_no_specs():
+    """A worker starts in half of the time without what only the driver needs."""
+    run_python(
+        "import sys\n"
+        "import ppdp_spark.spark.partition, ppdp_spark.spark.writing, ppdp_spark.spark.clustered\n"
+        "heavy = {'pydantic', 'scipy.special'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
