@@ -102,21 +102,18 @@ def _looked_up(rows: DataFrame, texts: Mapping[str, _Texts]) -> DataFrame:
     the texts are equal is checked: should two categories of a column ever share a hash, the run stops.
     All joins have the same table on their right, which Spark therefore brings to the executors once.
     """
-    session = rows.sparkSession
     listed = [
-        (column, text, code)
+        pa.table(
+            {
+                "column": pa.repeat(pa.scalar(column, pa.int32()), len(of.values)),
+                "text": pa.array(of.values, pa.string()),
+                "code": pa.array(range(of.first_code, of.first_code + len(of.values)), pa.int32()),
+            }
+        )
         for column, of in enumerate(texts.values())
-        for code, text in enumerate(of.values, of.first_code)
     ]
-    columns, words, codes = zip(*listed, strict=True) if listed else ((), (), ())
-    table = pa.table(
-        {
-            "column": pa.array(columns, pa.int32()),
-            "text": pa.array(words, pa.string()),
-            "code": pa.array(codes, pa.int32()),
-        }
-    )
-    known = session.createDataFrame(table, "column int, text string, code int")
+    table = pa.concat_tables(listed).combine_chunks()
+    known = rows.sparkSession.createDataFrame(table, "column int, text string, code int")
     known = F.broadcast(known.select(F.xxhash64("column", "text").alias("hash"), "text", "code"))
     for column, (name, of) in enumerate(texts.items()):
         found = F.when(F.col(name) == F.col("text"), F.col("code"))
