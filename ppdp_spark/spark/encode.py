@@ -103,17 +103,13 @@ def _looked_up(rows: DataFrame, texts: Mapping[str, _Texts]) -> DataFrame:
     All joins have the same table on their right, which Spark therefore brings to the executors once.
     """
     listed = [
-        pa.table(
-            {
-                "column": pa.repeat(pa.scalar(column, pa.int32()), len(of.values)),
-                "text": pa.array(of.values, pa.string()),
-                "code": pa.array(range(of.first_code, of.first_code + len(of.values)), pa.int32()),
-            }
+        _numbered(of.values, of.first_code).append_column(
+            "column", pa.repeat(pa.scalar(column, pa.int32()), len(of.values))
         )
         for column, of in enumerate(texts.values())
     ]
     table = pa.concat_tables(listed).combine_chunks()
-    known = rows.sparkSession.createDataFrame(table, "column int, text string, code int")
+    known = rows.sparkSession.createDataFrame(table, "text string, code int, column int")
     known = F.broadcast(known.select(F.xxhash64("column", "text").alias("hash"), "text", "code"))
     for column, (name, of) in enumerate(texts.items()):
         found = F.when(F.col(name) == F.col("text"), F.col("code"))
@@ -134,9 +130,12 @@ def _narrowest(largest: int) -> str:
 
 def dictionary(session: SparkSession, values: Sequence[str | None], *, first_code: int = 0) -> DataFrame:
     """Texts with their codes, as data: a plan that joins it does not show a value."""
+    return session.createDataFrame(_numbered(values, first_code), "text string, code int")
+
+
+def _numbered(values: Sequence[str | None], first_code: int) -> pa.Table:
     codes = pa.array(range(first_code, first_code + len(values)), pa.int32())
-    table = pa.table({"text": pa.array(values, pa.string()), "code": codes})
-    return session.createDataFrame(table, "text string, code int")
+    return pa.table({"text": pa.array(values, pa.string()), "code": codes})
 
 
 def typed_values(session: SparkSession, values: Sequence[str | None], kind: str) -> pa.Array:
