@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ppdp_spark.core import criteria as K
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured, VerdictRow
 from ppdp_spark.core.robustness import RRobustness
 from ppdp_spark.core.skyline import LocalSkyline, Point, Skyline, SkylineCriterion, Target
+from ppdp_spark.core.value_names import codes_of_names
+from ppdp_spark.errors import SpecError
 from ppdp_spark.spec import Privacy, ReleaseSpec, SkylinePoint
+from ppdp_spark.spec.nearest import nearest
+from ppdp_spark.spec.wording import dotted
 
 
 def local_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[LocalCriterion, ...]:
@@ -72,49 +76,91 @@ _DIVERSITY: dict[str, Callable[[Any], LocalCriterion]] = {
 }
 
 
-def skyline_targets(privacy: Privacy, labels: Sequence[str]) -> tuple[Target, ...]:
+@dataclass(frozen=True)
+class ValueDomain:
+    """The sensitive values that criteria are about, in the order of their codes.
+
+    where
+        labels  their names
+        counts  how often each occurs
+        case    what a reader sees of the values of a person
+        kind    the type of the column, by which names in a spec are compared
+    """
+
+    labels: Sequence[str]
+    counts: Sequence[int]
+    case: str = "svpi"
+    kind: str = "string"
+
+
+def skyline_targets(privacy: Privacy, domain: ValueDomain) -> tuple[Target, ...]:
     """Every sensitive value under each point of its own skyline, or of the default one."""
     if privacy.skyline is None:
         return ()
-    codes = {label: code for code, label in enumerate(labels)}
-    named = {
-        codes[label]: _points(points) for label, points in privacy.skyline.values.items() if label in codes
-    }
-    return Skyline(_points(privacy.skyline.default), named).targets(labels)
+    codes = codes_of_names(privacy.skyline.values, domain.labels, domain.kind)
+    points = {code: privacy.skyline.values[name] for name, code in codes.items() if code is not None}
+    named = {code: _points(own) for code, own in points.items()}
+    return Skyline(_points(privacy.skyline.default), named).targets(domain.labels)
 
 
-def absent_values(privacy: Privacy, labels: Sequence[str]) -> tuple[str, ...]:
-    """Values that have a skyline of their own but do not occur: usually a misspelling."""
-    named = privacy.skyline.values if privacy.skyline is not None else {}
-    return tuple(value for value in named if value not in set(labels))
+def require_named_values(privacy: Privacy, domain: ValueDomain) -> None:
+    """Raise one `SpecError` unless every value with a skyline of its own occurs, or may be absent.
+
+    A misspelt name would leave the value it was meant for unprotected.
+    """
+    if privacy.skyline is None:
+        return
+    problems, taken = [], dict[int, str]()
+    for name, code in codes_of_names(privacy.skyline.values, domain.labels, domain.kind).items():
+        place = f"`{dotted(('privacy', 'skyline', 'values', name))}`"
+        if code is None and name not in privacy.skyline.may_be_absent:
+            near = nearest(name, domain.labels)
+            hint = f"did you mean `{near}`?" if near is not None else "check its spelling"
+            problems.append(
+                f"{place}: no row that takes part has this value; {hint} (a value that need not occur "
+                "belongs in `privacy.skyline.may_be_absent`)"
+            )
+        elif code is not None and code in taken:
+            problems.append(f"{place}: `{taken[code]}` is the same value; keep one of them")
+        elif code is not None:
+            taken[code] = name
+    if problems:
+        raise SpecError(problems)
 
 
 def _points(points: Sequence[SkylinePoint]) -> tuple[Point, ...]:
     return tuple(Point(p.l, p.k, p.m, p.c) for p in points)
 
 
-def criteria_of(
-    privacy: Privacy, *, labels: Sequence[str], counts: Sequence[int], case: str
-) -> tuple[Criterion[Any], ...]:
-    """Every criterion of a spec, over sensitive values coded in the order of `labels`."""
-    targets = skyline_targets(privacy, labels)
-    skyline = [SkylineCriterion(case, targets)] if targets else []  # type: ignore[arg-type]
-    return (*local_criteria(privacy, counts), *skyline)
+def criteria_of(privacy: Privacy, domain: ValueDomain) -> tuple[Criterion[Any], ...]:
+    """Every criterion of a spec that applies to a value of the domain, or to groups as such."""
+    targets = skyline_targets(privacy, domain)
+    skyline = [SkylineCriterion(domain.case, targets)] if targets else []  # type: ignore[arg-type]
+    return (*local_criteria(privacy, domain.counts), *skyline)
 
 
-def separable_criteria(
-    privacy: Privacy, *, labels: Sequence[str], counts: Sequence[int], case: str
-) -> tuple[LocalCriterion, ...]:
+def promises_nothing(privacy: Privacy, criteria: Sequence[Criterion[Any]]) -> bool:
+    """Whether no criterion applies to anything: such a release guarantees nothing, whatever it shows."""
+    return not criteria and privacy.robustness is None
+
+
+NOTHING = VerdictRow(
+    "guarantees", "at least one criterion applies to a value that occurs", 0.0, 1.0, ">=", 0, 1, "fail"
+)
+"""The verdict on a release that promises nothing."""
+
+
+def separable_criteria(privacy: Privacy, domain: ValueDomain) -> tuple[LocalCriterion, ...]:
     """Criteria that each group meets by itself: skyline points with m = 0 are among them."""
-    targets = tuple(target for target in skyline_targets(privacy, labels) if target.point.m == 0)
-    skyline = [LocalSkyline(case, targets)] if targets else []  # type: ignore[arg-type]
-    return (*local_criteria(privacy, counts), *skyline)
+    targets = tuple(target for target in skyline_targets(privacy, domain) if target.point.m == 0)
+    skyline = [LocalSkyline(domain.case, targets)] if targets else []  # type: ignore[arg-type]
+    return (*local_criteria(privacy, domain.counts), *skyline)
 
 
-def coupled_skyline(privacy: Privacy, *, labels: Sequence[str], case: str) -> SkylineCriterion | None:
+def coupled_skyline(privacy: Privacy, domain: ValueDomain) -> SkylineCriterion | None:
     """Skyline points with m > 0: they couple the groups of a release."""
-    targets = tuple(target for target in skyline_targets(privacy, labels) if target.point.m > 0)
-    return SkylineCriterion(case, targets) if targets else None  # type: ignore[arg-type]
+    targets = tuple(target for target in skyline_targets(privacy, domain) if target.point.m > 0)
+    return SkylineCriterion(domain.case, targets) if targets else None  # type: ignore[arg-type]
 
 
 def public_privacy(spec: ReleaseSpec) -> dict[str, Any]:
@@ -125,13 +171,18 @@ def public_privacy(spec: ReleaseSpec) -> dict[str, Any]:
     return plain
 
 
-def measured_criteria(privacy: Privacy, distribution: Sequence[int]) -> tuple[Measured, ...]:
-    """Every criterion that `privacy` does not demand: a check says what a table achieves anyway."""
-    counts = tuple(distribution)
+def measured_criteria(privacy: Privacy, domain: ValueDomain) -> tuple[Measured, ...]:
+    """Every criterion that `privacy` does not demand: a check says what a table achieves anyway.
+
+    With several values a person, only the share of people who have a value says what a reader can
+    infer of one person: diversity and closeness are defined for one value a person.
+    """
+    counts = tuple(domain.counts)
     all_of_them = [Measured(K.KAnonymity(2), "smallest group")]
     if sum(counts):
+        all_of_them.append(Measured(K.AlphaK(1, 2), "largest share of one value"))
+    if sum(counts) and domain.case == "svpi":
         all_of_them += [
-            Measured(K.AlphaK(1, 2), "largest share of one value"),
             Measured(K.DistinctDiversity(2), "fewest distinct values"),
             Measured(K.EntropyDiversity(2), "least exp(entropy)"),
             Measured(K.RecursiveDiversity(1, 2), "largest r₁ / (r₂ + … + rₘ)"),

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from pyarrow import fs
 
@@ -115,6 +116,29 @@ class Folder:
             stream.write(text.encode())
         if private and self.local:
             Path(f"{self.path}/{name}").chmod(0o600)
+
+    def write_new(self, name: str, text: str) -> None:
+        """Write a file for the owner only unless it is there; of two at once one is kept, whole."""
+        if not self.local:
+            self.write_text(name, text, private=True)
+            return
+        unfinished = Path(f"{self.path}/{name}.{uuid4().hex}")
+        try:
+            unfinished.touch(0o600)
+            unfinished.write_text(text)
+            with suppress(FileExistsError):
+                Path(f"{self.path}/{name}").hardlink_to(unfinished)
+        except OSError as error:
+            raise StorageError.of(self, error) from None
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def read_text(self, name: str) -> str:
+        try:
+            with self.system.open_input_stream(f"{self.path}/{name}") as stream:
+                return str(stream.read().decode(errors="replace"))
+        except OSError as error:
+            raise StorageError.of(self, error) from None
 
     def write_json(self, name: str, content: Any, *, private: bool = False) -> None:
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=str)

@@ -24,6 +24,9 @@ OrderedKind = Literal["integer", "float", "decimal", "date", "timestamp", "times
 NULL_SUFFIX = " or null"
 """Ends the label of a group in which some people have no value and others have one."""
 
+_IN_SETS, _IN_NODES = r"([\\,{}])", r"(\\)"
+"""Characters of a category, and of a node of a hierarchy, that a label writes with a backslash before."""
+
 _LARGEST_CODE = np.iinfo(np.int32).max
 _MARKED = 1 << 26
 """Pairs of a group and a category that are marked one by one: 64 MB."""
@@ -190,7 +193,7 @@ def _node(
     hierarchy = attribute.hierarchy
     assert hierarchy is not None
     node, _, leaves = hierarchy.cover(np.maximum(lowest, 1) - 1, np.maximum(highest, 1) - 1)
-    labels = pa.array(hierarchy.labels, pa.string()).take(pa.array(node))
+    labels = escaped(pa.array(hierarchy.labels, pa.string()), in_sets=False).take(pa.array(node))
     share = np.where(leaves > 1, leaves / len(hierarchy.leaves), 0.0)
     penalty = np.where(mixed, 1.0, np.where(only_null, 0.0, share))
     return Generalized({"label": _with_null(labels, mixed, only_null)}, penalty)
@@ -208,13 +211,29 @@ def _value_set(
     group, code = group[code > 0], code[code > 0]
     number = np.bincount(group, minlength=len(sizes))
     offsets = np.concatenate([[0], np.cumsum(number)])
-    names = pa.array(attribute.values, pa.string()).take(pa.array(code - 1))
+    names = escaped(pa.array(attribute.values, pa.string()), in_sets=True).take(pa.array(code - 1))
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names), ", ")
     braced = pc.binary_join_element_wise("{", joined, "}", "")
     labels = pc.if_else(pa.array(number > 1), braced, joined)
     share = (number - 1) / max(1, len(attribute.values) - 1)
     penalty = np.where(mixed, 1.0, np.where(only_null, 0.0, share))
     return Generalized({"label": _with_null(labels, mixed, only_null)}, penalty)
+
+
+def escaped(texts: pa.Array, *, in_sets: bool) -> pa.Array:
+    """Texts as labels write them, so that different groups of categories have different labels.
+
+    A backslash stands before a backslash and before an ending ` or null`, which would look like the mark
+    of null; in sets also before `,`, `{` and `}`. So `{a, b}` is a set and `\\{a\\, b\\}`, which
+    begins with a backslash, one category.
+    """
+    plain = pc.replace_substring_regex(texts, _IN_SETS if in_sets else _IN_NODES, r"\\\1")
+    return pc.replace_substring_regex(plain, f"{NULL_SUFFIX}$", rf"\\{NULL_SUFFIX}")
+
+
+def marked_null(labels: pa.Array) -> pa.Array:
+    """Whether labels end in the mark of null, and not in an escaped text that only looks like it."""
+    return pc.match_substring_regex(labels, rf"(^|[^\\])(\\\\)*{NULL_SUFFIX}$")
 
 
 def _distinct(keys: IntArray, number: int) -> IntArray:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ppdp_spark.core.attributes import NULL_SUFFIX, Categorical
+from ppdp_spark.core.attributes import NULL_SUFFIX, Categorical, escaped, marked_null
 from ppdp_spark.core.groups import BoolArray, FloatArray, IntArray
 from ppdp_spark.core.hierarchy import Hierarchy
 
@@ -105,33 +105,33 @@ def _nodes(hierarchy: Hierarchy, texts: pa.Array, label: IntArray) -> Interval:
     for level in hierarchy.nodes:
         np.minimum.at(first, level, np.arange(len(level)))
         np.maximum.at(last, level, np.arange(len(level)))
-    node, mixed = _found(texts, hierarchy.labels)
+    node, mixed = _found(texts, escaped(pa.array(hierarchy.labels, pa.string()), in_sets=False))
     null = np.append(np.zeros(len(texts), bool), True)
     low = np.append(first[node] + 1, 1)
     high = np.append(last[node] + 1, 1)
     return Interval(low[label], high[label], np.append(mixed, False)[label], null[label])
 
 
-def _found(texts: pa.Array, names: Sequence[str]) -> tuple[IntArray, BoolArray]:
-    """Index of each text among the names, −1 for none, and whether it took away the mark of null."""
-    known = pa.array(names, pa.string())
+def _found(texts: pa.Array, known: pa.Array) -> tuple[IntArray, BoolArray]:
+    """Index of each text among the known names, −1 for none, and whether it took away the mark of null."""
     whole = pc.index_in(texts, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
     cut = pc.index_in(_without_null(texts), value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
     return np.where(whole >= 0, whole, cut).astype(np.int64), np.asarray((whole < 0) & (cut >= 0))
 
 
 def _without_null(texts: pa.Array) -> pa.Array:
-    marked = pc.ends_with(texts, NULL_SUFFIX)
+    marked = marked_null(texts)
     return pc.if_else(marked, pc.utf8_slice_codeunits(texts, 0, -len(NULL_SUFFIX)), texts)
 
 
-def _sets(values: Sequence[str], texts: pa.Array, label: IntArray) -> Members:
+def _sets(categories: Sequence[str], texts: pa.Array, label: IntArray) -> Members:
     """Sets as a reader of the release understands them: `a`, `{a, b}`, `{a, b} or null`."""
+    values = escaped(pa.array(categories, pa.string()), in_sets=True)
     code, mixed = _found(texts, values)
     single = np.flatnonzero(code >= 0)
     several = np.flatnonzero(code < 0)
     named = texts.take(pa.array(several))
-    mixed[several] = pc.ends_with(named, NULL_SUFFIX).to_numpy(zero_copy_only=False)
+    mixed[several] = marked_null(named).to_numpy(zero_copy_only=False)
     owner, members = _listed(values, pc.utf8_slice_codeunits(_without_null(named), 1, -1))
     which = np.concatenate([single, several[owner]])
     codes = np.concatenate([code[single], members]) + 1
@@ -141,19 +141,19 @@ def _sets(values: Sequence[str], texts: pa.Array, label: IntArray) -> Members:
     return Members(label, np.sort(which * width + codes), sizes, width)
 
 
-def _listed(values: Sequence[str], texts: pa.Array) -> tuple[IntArray, IntArray]:
+def _listed(values: pa.Array, texts: pa.Array) -> tuple[IntArray, IntArray]:
     """Members of texts such as `a, b`: the text each belongs to, and its place among the values."""
     parts = pc.split_pattern(texts, _SEPARATOR)
     lengths = pc.list_value_length(parts).to_numpy(zero_copy_only=False).astype(np.int64)
     owner = np.repeat(np.arange(len(texts)), lengths)
-    found = pc.index_in(parts.flatten(), value_set=pa.array(values, pa.string()))
+    found = pc.index_in(parts.flatten(), value_set=values)
     member = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     descends = (np.diff(owner, prepend=-1) == 0) & (np.diff(member, prepend=-1) <= 0)
     torn = np.unique(owner[(member < 0) | descends])
     if torn.size == 0:
         return owner, member
-    places = {value: place for place, value in enumerate(values)}
-    longest = 1 + max(value.count(_SEPARATOR) for value in values)
+    places = {value: place for place, value in enumerate(values.to_pylist())}
+    longest = 1 + max(value.count(_SEPARATOR) for value in places)
     pieces = [_mended(parts[int(i)].as_py(), places, longest) for i in torn]
     whole = ~np.isin(owner, torn)
     mended = np.repeat(torn, [len(piece) for piece in pieces])

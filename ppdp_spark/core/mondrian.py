@@ -257,15 +257,15 @@ def _allowed(
     cut: tuple[IntArray, IntArray, IntArray],
     criteria: Sequence[LocalCriterion],
 ) -> BoolArray:
-    """Whether every criterion allows both sides of the cut of each group."""
+    """Whether every criterion allows the cut of each group."""
     attribute, code, left_sizes = cut
     sizes = level.ends - level.starts
     good = np.ones(len(sizes), np.bool_)
     empty = np.empty((len(sizes), 0), np.int64)
     for criterion in criteria:
         if not criterion.needs_counts:
-            for side in (left_sizes, sizes - left_sizes):
-                good &= criterion.allowed(GroupSummaries(side, empty))
+            left, right = (GroupSummaries(side, empty) for side in (left_sizes, sizes - left_sizes))
+            good &= criterion.allowed_cuts(left, right)
     counting = [criterion for criterion in criteria if criterion.needs_counts]
     if not counting:
         return good
@@ -275,7 +275,7 @@ def _allowed(
         some = still[first : first + step]
         sides = rows.sides(level.rows(some), attribute[some], code[some], left_sizes[some])
         for criterion in counting:
-            good[some] &= criterion.allowed(sides[0]) & criterion.allowed(sides[1])
+            good[some] &= criterion.allowed_cuts(*sides)
     return good
 
 

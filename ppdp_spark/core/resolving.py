@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numba import njit
 from numpy.typing import NDArray
 
-from ppdp_spark.core.attributes import NULL_SUFFIX, Categorical
+from ppdp_spark.core.attributes import NULL_SUFFIX, Categorical, marked_null
 from ppdp_spark.core.boxes import Range, labelled
 from ppdp_spark.core.groups import IntArray
 from ppdp_spark.core.maxent.buckets import spans
@@ -126,7 +126,7 @@ def category_side(attribute: Categorical, labels: pa.Array) -> Side:
 
 
 def _marked(labels: pa.Array) -> BoolArray:
-    return np.asarray(pc.ends_with(labels, NULL_SUFFIX).fill_null(True).to_numpy(zero_copy_only=False))
+    return np.asarray(marked_null(labels).fill_null(True).to_numpy(zero_copy_only=False))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.errors import BudgetError, InfeasibleError, InternalError, PpdpError
-from ppdp_spark.guarantees import public_privacy
+from ppdp_spark.guarantees import public_privacy, require_named_values
 from ppdp_spark.pipeline import placement, suppression
 from ppdp_spark.pipeline.failures import told_plainly
-from ppdp_spark.pipeline.grouping import Grouping
+from ppdp_spark.pipeline.grouping import Grouping, value_domain
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import Staging
 from ppdp_spark.pipeline.verify import judge_release
@@ -22,6 +22,7 @@ from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.encode import encode_rows
 from ppdp_spark.spark.fragments import sampled
+from ppdp_spark.spark.identifiers import require_one_row_each
 from ppdp_spark.spark.inputs import InputFiles
 from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.metrics import group_metrics
@@ -71,9 +72,12 @@ class _Anonymization:
             roles = assign_roles(table, self.spec.columns)
             reject_name_clashes(self.spec, roles)
             files = InputFiles.of(table)
+            require_one_row_each(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
-        original, found, rng = table, profile, suppression.generator(self.spec)
+            require_named_values(self.spec.privacy, value_domain(profile))
+        original, found = table, profile
+        rng = suppression.generator(self.spec, profile.sensitive, self.staging.output)
         with self.stages.stage("suppress") as counts:
             decision = suppression.decide(self.spec, profile.sensitive, rng)
             self._require(decision)
@@ -170,7 +174,7 @@ class _Anonymization:
         else:
             error = BudgetError(
                 f"suppression would remove {failing.value:.2%} of the rows, more than "
-                f"`suppression.budget` ({failing.threshold:.2%})"
+                f"`suppression.budget` ({failing.threshold:.2%}); {suppression.SAME_DRAW}"
             )
         self._refuse(decision.rows, error)
 

@@ -12,6 +12,7 @@ from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.auditing import audit_rows, signature_columns, signature_names, signed_rows
 from ppdp_spark.spark.priors import PriorSet
 from ppdp_spark.spark.released import Grouped, with_codes
+from ppdp_spark.spark.sameness import text_of
 from ppdp_spark.spark.supplied import coded_values, priors_of, stated
 from ppdp_spark.spec import Prior, ReleaseSpec
 
@@ -27,7 +28,8 @@ def audited(spec: ReleaseSpec, table: DataFrame, grouped: Grouped) -> list[Verdi
     sets = spec.privacy.robustness.priors
     _require(table, sets)
     keys = [spec.columns.group] if spec.columns.group else list(spec.columns.quasi_identifiers)
-    text = C.column(spec.columns.sensitive.column).cast("string")
+    name = spec.columns.sensitive.column
+    text = text_of(C.column(name), table.schema[name].dataType)
     signed = signed_rows(table, keys, [prior.attributes for prior in sets], text)
     rows = with_codes(signed, grouped.values).drop(C.VALUE)
     priors = _priors(spec, table, rows, grouped)

@@ -6,12 +6,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from ppdp_spark.guarantees import absent_values, criteria_of, measured_criteria
+from ppdp_spark.guarantees import criteria_of, measured_criteria, require_named_values
 from ppdp_spark.pipeline.auditing import audited
 from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import write_findings
+from ppdp_spark.pipeline.verify import value_domain
 from ppdp_spark.results import Run, Stages, Verdict
+from ppdp_spark.spark.identifiers import require_one_row_each
 from ppdp_spark.spark.released import Grouped, read_groups
 from ppdp_spark.spark.tables import read_table, require_columns
 from ppdp_spark.spec import Command, ReleaseSpec
@@ -29,9 +31,10 @@ def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSess
     stages = Stages()
     grouped = grouped_table(spec, "check", stages, table=table, spark=spark)
     with stages.stage("judge"):
-        case = grouped.case or "svpi"
-        criteria = criteria_of(spec.privacy, labels=grouped.labels, counts=grouped.counts, case=case)
-        measured = measured_criteria(spec.privacy, grouped.counts)
+        domain = value_domain(grouped)
+        require_named_values(spec.privacy, domain)
+        criteria = criteria_of(spec.privacy, domain)
+        measured = measured_criteria(spec.privacy, domain)
         rows = grouped.judge([*criteria, *measured])
         if spec.privacy.robustness is not None:
             source = read_table(session_of(table, spark), spec.input) if table is None else table
@@ -55,21 +58,17 @@ def grouped_table(
     with stages.stage("read"):
         table = read_table(session_of(table, spark), spec.input) if table is None else table
         require_columns(table, spec.columns)
+        require_one_row_each(table, spec.columns)
     with stages.stage("count"):
         return read_groups(table, spec.columns)
 
 
 def finding_facts(spec: ReleaseSpec, command: Command, stages: Stages, grouped: Grouped) -> dict[str, Any]:
     """What the summaries of `check` and `explore` share."""
-    warnings = list(spec.warnings)
-    warnings += [
-        f"`privacy.skyline.values.{value}`: no row has this value"
-        for value in absent_values(spec.privacy, grouped.labels)
-    ]
     listed = zip(grouped.labels, grouped.counts, strict=True)
     sensitive = None
     if spec.columns.sensitive is not None:
         values = [{"value": label, "count": count} for label, count in listed]
         sensitive = {**spec.columns.sensitive.model_dump(), "distinct": len(values), "values": values[:1_000]}
     facts = run_facts(command, spec.dataset, stages)
-    return {**facts, "spec": spec.to_dict(), "warnings": warnings, "sensitive": sensitive}
+    return {**facts, "spec": spec.to_dict(), "warnings": list(spec.warnings), "sensitive": sensitive}

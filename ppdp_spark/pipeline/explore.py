@@ -10,11 +10,13 @@ from pyspark.sql import DataFrame, SparkSession
 from ppdp_spark.core import knowledge
 from ppdp_spark.core.groups import GroupSummaries, IntArray
 from ppdp_spark.core.knowledge import Bounds, KnowledgeSkyline, Signatures, merge_signatures, signatures
+from ppdp_spark.core.value_names import codes_of_names
 from ppdp_spark.errors import SpecError
-from ppdp_spark.guarantees import criteria_of
+from ppdp_spark.guarantees import criteria_of, require_named_values
 from ppdp_spark.pipeline.check import finding_facts, grouped_table
 from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.staging import write_findings
+from ppdp_spark.pipeline.verify import value_domain
 from ppdp_spark.results import Run, Stages, Verdict
 from ppdp_spark.spark.released import Grouped
 from ppdp_spark.spec import Explore, ReleaseSpec
@@ -48,10 +50,11 @@ def explore(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSe
     values = _chosen(grouped, wanted)
     width = max(0, len(grouped.values) - 1)
     bounds = Bounds(max_l=min(wanted.max_l, width), max_m=wanted.max_m)
-    case = grouped.case or "svpi"
-    criteria = criteria_of(spec.privacy, labels=grouped.labels, counts=grouped.counts, case=case)
+    domain = value_domain(grouped)
+    require_named_values(spec.privacy, domain)
+    criteria = criteria_of(spec.privacy, domain)
     with stages.stage("scan"):
-        signing = [_Signing(value, case, bounds.max_l) for value in values]
+        signing = [_Signing(value, domain.case, bounds.max_l) for value in values]
         found = grouped.reduce([*signing, *criteria])
     with stages.stage("explore"):
         skylines = [
@@ -69,13 +72,13 @@ def _chosen(grouped: Grouped, wanted: Explore) -> list[int]:
     """Codes of the values to explore; all problems at once."""
     if wanted.values is None:
         return list(range(len(grouped.values)))
-    codes = {label: code for code, label in enumerate(grouped.labels)}
-    unknown = [value for value in wanted.values if value not in codes]
+    codes = codes_of_names(wanted.values, grouped.labels, grouped.kind)
+    unknown = [value for value, code in codes.items() if code is None]
     if unknown:
         raise SpecError(
             [f"`explore.values` ({value}) is not a value of the sensitive column" for value in unknown]
         )
-    return [codes[value] for value in wanted.values]
+    return [code for code in codes.values() if code is not None]
 
 
 def _named(skyline: KnowledgeSkyline, grouped: Grouped) -> dict[str, Any]:

@@ -11,7 +11,14 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.groups import GroupSummaries
 from ppdp_spark.core.skyline import SkylineCriterion, balanced_floors
-from ppdp_spark.guarantees import coupled_skyline, criteria_of, separable_criteria
+from ppdp_spark.guarantees import (
+    NOTHING,
+    ValueDomain,
+    coupled_skyline,
+    criteria_of,
+    promises_nothing,
+    separable_criteria,
+)
 from ppdp_spark.results import Stages
 from ppdp_spark.spark.coupled import Coupling
 from ppdp_spark.spark.fragments import Tree, confirmed_tree, count_fragments, propose_tree
@@ -40,20 +47,21 @@ class Grouping:
 
     @classmethod
     def of(cls, privacy: Privacy, profile: Profile, layout: Layout) -> Grouping:
-        labels, counts, case = _domain(profile)
-        criteria = separable_criteria(privacy, labels=labels, counts=counts, case=case)
-        return cls(layout, privacy, profile, criteria, coupled_skyline(privacy, labels=labels, case=case))
+        domain = value_domain(profile)
+        criteria = separable_criteria(privacy, domain)
+        return cls(layout, privacy, profile, criteria, coupled_skyline(privacy, domain))
 
     @property
     def whole(self) -> GroupSummaries:
         """The undivided table as one group."""
-        _, counts, _ = _domain(self.profile)
+        counts = value_domain(self.profile).counts
         return GroupSummaries(np.array([self.profile.kept]), np.array([counts], np.int64))
 
     def feasibility(self) -> list[VerdictRow]:
         """The verdict on the undivided table: no release is safer, so where it fails all do."""
-        labels, counts, case = _domain(self.profile)
-        criteria = criteria_of(self.privacy, labels=labels, counts=counts, case=case)
+        criteria = criteria_of(self.privacy, value_domain(self.profile))
+        if promises_nothing(self.privacy, criteria):
+            return [NOTHING]
         return [row for c in criteria for row in c.decide(c.summarise(self.whole, np.array([1])))]
 
     def partition(self, rows: DataFrame, sample: DataFrame, *, save: Save, stages: Stages) -> DataFrame:
@@ -84,8 +92,9 @@ class Grouping:
         return confirmed_tree(tree, counts, criteria)
 
 
-def _domain(profile: Profile) -> tuple[tuple[str, ...], tuple[int, ...], str]:
+def value_domain(profile: Profile) -> ValueDomain:
+    """The sensitive values of a table as criteria see them; without a sensitive column, one for all."""
     domain = profile.sensitive
     if domain is None:
-        return ("",), (profile.kept,), "svpi"
-    return domain.labels, domain.counts, domain.case
+        return ValueDomain(("",), (profile.kept,))
+    return ValueDomain(domain.labels, domain.counts, domain.judged_case, domain.type)

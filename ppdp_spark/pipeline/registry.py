@@ -2,13 +2,16 @@
 
 The registry is the folder `.releases` beside the output folders, with one small file a release that
 is never changed again: append-only by construction, also on file systems that cannot append, and for
-runs on different outputs at the same time. It holds nothing that the manifests do not.
+runs on different outputs at the same time. It holds nothing that the manifests do not, but for one
+file: the owner's secret key of random draws, readable by the owner only.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +22,7 @@ from ppdp_spark.storage import MANIFEST, RELEASE, Folder
 
 REGISTRY = ".releases"
 LISTED = 5
+_DRAW_KEY, _KEY_BYTES = "draw.key", 32
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,16 @@ class Registry:
     def beside(cls, output: Folder) -> Registry:
         """The registry of the folder that holds this output folder."""
         return cls(output.parent / REGISTRY)
+
+    def draw_key(self) -> bytes:
+        """The secret key of this root's random draws, made once; `StorageError` if it cannot be kept."""
+        if _DRAW_KEY not in self.folder.children():
+            self.folder.create()
+            self.folder.write_new(_DRAW_KEY, secrets.token_hex(_KEY_BYTES))
+        text = self.folder.read_text(_DRAW_KEY).strip()
+        if not re.fullmatch(f"[0-9a-f]{{{2 * _KEY_BYTES}}}", text):
+            raise DataError(f"`{self.folder / _DRAW_KEY}` is damaged: it must hold {_KEY_BYTES} bytes in hex")
+        return bytes.fromhex(text)
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Enter a release; doing it again changes nothing. `OSError` if it cannot be written."""

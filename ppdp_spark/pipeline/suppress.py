@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import BudgetError
@@ -10,6 +12,7 @@ from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.pipeline.staging import Staging
 from ppdp_spark.results import Run, Stages, Verdict
+from ppdp_spark.spark.identifiers import require_one_row_each
 from ppdp_spark.spark.inputs import InputFiles
 from ppdp_spark.spark.profile import count_sensitive
 from ppdp_spark.spark.tables import assign_roles, read_table
@@ -32,24 +35,30 @@ def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkS
             table = read_table(session_of(table, spark), spec.input) if table is None else table
             roles = assign_roles(table, spec.columns)
             files = InputFiles.of(table)
+            require_one_row_each(table, spec.columns)
             domain = count_sensitive(table, spec, roles)
             counts["rows"] = sum(domain.counts)
-        rng = suppression.generator(spec)
+        rng = suppression.generator(spec, domain, staging.output)
         decision = suppression.decide(spec, domain, rng)
         reason = "raw microdata: for the owner only"
         verdict = Verdict(decision.rows, False, reason)
-        summary = {
-            **run_facts("suppress", spec.dataset, stages, staging.run_id),
+        facts = {
             "spec": spec.to_dict(),
             "warnings": list(spec.warnings),
             "suppression": suppression.facts(domain, decision),
         }
         if not decision.within_budget:
-            staging.fail(verdict, summary)
-            raise BudgetError("suppression would exceed `suppression.budget`: nothing was written")
+            staging.fail(verdict, {**_run_facts(spec, stages, staging), **facts})
+            raise BudgetError(
+                f"suppression would exceed `suppression.budget`: nothing was written; {suppression.SAME_DRAW}"
+            )
         with stages.stage("suppress"):
             rows = suppression.declared_rows(table, spec, roles)
             kept = suppression.taken_away(rows, spec, domain, decision=decision, rng=rng)
             kept.write.parquet(str(staging.scratch / KEPT))
             files.require_same()
-        return staging.keep(KEPT, verdict, summary)
+        return staging.keep(KEPT, verdict, {**_run_facts(spec, stages, staging), **facts})
+
+
+def _run_facts(spec: ReleaseSpec, stages: Stages, staging: Staging) -> dict[str, Any]:
+    return run_facts("suppress", spec.dataset, stages, staging.run_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,11 +14,20 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core import suppression as core
 from ppdp_spark.core.attack import AttackAudit, posterior
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.keyed_random import KeyedRandom
+from ppdp_spark.pipeline.registry import Registry
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.profile import Profile, SensitiveDomain, sensitive_value, take_part
 from ppdp_spark.spark.suppress import Loss, suppress_rows
 from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.storage import Folder
+
+SAME_DRAW = (
+    "running again on the same data draws the same, because a fresh draw after a refusal would tell "
+    "others more about the most frequent value than the audit says: raise the budget, or choose a smaller l"
+)
+"""What the owner must know who would simply try again."""
 
 RANKS = 1_000
 """Ranks whose counts the private summary lists."""
@@ -52,10 +62,21 @@ class Decision:
         return all(row.ok for row in self.rows)
 
 
-def generator(spec: ReleaseSpec) -> random.Random:
-    """The operating system's randomness; a fixed seed only where the spec insists."""
-    seed = spec.suppression.unsafe_fixed_seed
-    return core.secret_rng() if seed is None else random.Random(seed)
+def generator(spec: ReleaseSpec, domain: SensitiveDomain | None, output: Folder) -> random.Random:
+    """The draw for these very data: a function of the owner's secret key and of the counts of values.
+
+    Running again on the same data draws the same, however the last run ended. A fresh draw after a
+    refusal would be a draw under the condition that the budget holds, which tells more about the most
+    frequent value than the audit says. A fixed seed only where the spec insists.
+    """
+    wanted = spec.suppression
+    if wanted.unsafe_fixed_seed is not None:
+        return random.Random(wanted.unsafe_fixed_seed)
+    if wanted.method == "none" or domain is None:
+        return core.secret_rng()
+    counted = [spec.dataset, domain.column, domain.values, domain.counts]
+    name = json.dumps(counted, separators=(",", ":")).encode()
+    return KeyedRandom(Registry.beside(output).draw_key(), name)
 
 
 def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random) -> Decision:

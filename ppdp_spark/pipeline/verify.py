@@ -13,7 +13,14 @@ from ppdp_spark.core.criteria.conservation import Conservation
 from ppdp_spark.core.criteria.eligibility import Eligibility
 from ppdp_spark.core.robustness import RRobustness
 from ppdp_spark.errors import DataError
-from ppdp_spark.guarantees import criteria_of, robust_criterion, value_labels
+from ppdp_spark.guarantees import (
+    NOTHING,
+    ValueDomain,
+    criteria_of,
+    promises_nothing,
+    robust_criterion,
+    value_labels,
+)
 from ppdp_spark.pipeline.failures import told_plainly
 from ppdp_spark.pipeline.session import session_of
 from ppdp_spark.results import Run, Stages, Verdict
@@ -52,13 +59,19 @@ def judge_release(
     """
     grouped = read_release(spark, release, manifest)
     privacy = Privacy.model_validate(manifest["privacy"])
-    criteria = criteria_of(privacy, labels=grouped.labels, counts=grouped.counts, case=grouped.case or "svpi")
+    criteria = criteria_of(privacy, value_domain(grouped))
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
     rows = grouped.judge([*criteria, *eligible, conserved])
+    rows += [NOTHING] if promises_nothing(privacy, criteria) else []
     robust = robust_criterion(privacy, published=manifest.get("partitioner") == "art")
     return rows if robust is None else rows + _robustness(spark, robust, grouped, extrema)
+
+
+def value_domain(grouped: Grouped) -> ValueDomain:
+    """The sensitive values of groups as criteria see them."""
+    return ValueDomain(grouped.labels, grouped.counts, grouped.case or "svpi", grouped.kind)
 
 
 def _robustness(

@@ -57,6 +57,11 @@ class Setting:
     def the_sensitive(self) -> str:
         return self.sensitive if self.sensitive == Setting.sensitive else f"the {self.sensitive}"
 
+    @property
+    def records(self) -> bool:
+        """Whether rows show several values of a person side by side."""
+        return self.case != "svpi" and self.form != "bucketized"
+
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> Setting:
         spec, sensitive = mapping(summary, "spec"), mapping(summary, "sensitive")

@@ -18,6 +18,10 @@ RANDOM_WORLDS = (
     "Somebody who knows everybody's quasi-identifiers, hence the groups, and so much about people; before "
     "that knowledge every way to hand out the values inside a group is equally likely to them."
 )
+WHOLE_RECORDS = (
+    "The values of a person stand side by side in a row, so whole rows are what is dealt to people; the "
+    "probability is an upper bound from the counts of each value."
+)
 LIMITS = (
     "Somebody who knows more than that, or knows something of another kind: above all that a value goes "
     "with certain quasi-identifiers."
@@ -102,7 +106,7 @@ def _told(point: Knowledge, held: bool, rows: list[Row], setting: Setting) -> Gu
         status="pass" if held else "fail",
         claim=claim,
         margin=margin(worst, noun, share=True),
-        holds=RANDOM_WORLDS,
+        holds=f"{RANDOM_WORLDS} {WHOLE_RECORDS}" if setting.records else RANDOM_WORLDS,
         limits=LIMITS,
     )
 

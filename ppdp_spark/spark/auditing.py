@@ -25,9 +25,12 @@ from ppdp_spark.spark.priors import SET, SHARES, VALUES, PriorSet, beside_people
 TASK = "task"
 
 
-def signature_columns(position: int) -> tuple[str, str]:
-    """The two numbers that name the signature of one attribute set."""
-    return f"signature{position}", f"signature{position}_second"
+GROUP = ("first", "second", "third")
+
+
+def signature_columns(position: int) -> tuple[str, ...]:
+    """The numbers that name the signature of one attribute set."""
+    return tuple(f"signature{position}_{part}" for part in GROUP)
 
 
 def signed_rows(
@@ -37,14 +40,14 @@ def signed_rows(
 
     No column of the table goes along, so that none can meet one of ours by the same name.
     """
-    wanted = list(zip(("first", "second"), signature_names(table, keys), strict=True))
+    wanted = list(zip(GROUP, signature_names(table, keys), strict=True))
     for position, attributes in enumerate(sets):
         wanted += zip(signature_columns(position), signature_names(table, attributes), strict=True)
     return table.select(*(column.alias(name) for name, column in wanted), value.alias(C.VALUE))
 
 
-def signature_names(table: DataFrame, columns: Sequence[str]) -> tuple[Column, Column]:
-    """The two numbers that name a signature, from its columns."""
+def signature_names(table: DataFrame, columns: Sequence[str]) -> tuple[Column, ...]:
+    """The numbers that name a signature, from its columns."""
     types = {name: table.schema[name].dataType for name in columns}
     return group_names({name: C.column(name) for name in columns}, types)
 
@@ -62,20 +65,21 @@ class AuditGroups:
             return
         rows = pa.Table.from_batches(parts).combine_chunks()
         kind = rows.column(SET).fill_null(-1).to_numpy()
-        first, second = (rows.column(name).fill_null(0).to_numpy() for name in ("first", "second"))
+        names = [rows.column(name).fill_null(0).to_numpy() for name in GROUP]
         persons = np.flatnonzero(kind < 0)
         if not len(persons):
             return
-        persons = persons[np.lexsort((second[persons], first[persons]))]
-        a, b = first[persons], second[persons]
-        starts = np.concatenate([[0], np.flatnonzero((np.diff(a) != 0) | (np.diff(b) != 0)) + 1])
+        persons = persons[np.lexsort([name[persons] for name in reversed(names)])]
+        names = [name[persons] for name in names]
+        other = np.logical_or.reduce([name[1:] != name[:-1] for name in names])
+        starts = np.concatenate([[0], np.flatnonzero(other) + 1])
         values = rows.column(C.SENSITIVE).fill_null(0).to_numpy()[persons]
         found = self.audit.audit(
             self._priors(rows, kind, persons),
             values,
             self.width,
             np.append(starts, len(persons)),
-            a[starts],
+            names[0][starts],
         )
         yield pa.RecordBatch.from_pydict({"found": pa.array([pickle.dumps(found)], pa.binary())})
 

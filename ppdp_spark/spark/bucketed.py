@@ -1,7 +1,8 @@
 """Releases as buckets: who is in each group, which values it holds; one row a bucket for the tasks.
 
-A bucket and a tuple of quasi-identifiers are named by two 64-bit numbers each (see `counting`). Numbers are
-compared as doubles and everything else as text, so that a release and its original name tuples alike.
+A bucket and a tuple of quasi-identifiers are named by two 64-bit numbers each (see `counting`): an integer,
+or the first half of a SHA-256, of which two alike take 2⁶⁴ attempts to find. Numbers are compared as doubles
+and everything else as text, so that a release and its original name tuples alike.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def tuple_names(kinds: Mapping[str, str]) -> list[Column]:
         C.code(j): T.DoubleType() if kind == NUMBER else T.StringType()
         for j, kind in enumerate(kinds.values())
     }
-    names = group_names({name: F.col(name) for name in types}, types)
+    names = group_names({name: F.col(name) for name in types}, types, len(TUPLE))
     return [name.alias(alias) for name, alias in zip(names, TUPLE, strict=True)]
 
 

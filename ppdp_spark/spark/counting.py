@@ -1,8 +1,9 @@
 """Counting the values of every group inside tasks: one shuffle of narrow rows, no aggregation in the engine.
 
-A group is named by two 64-bit numbers: itself and whether it is null, where it is an integer, or two
-hashes of all its keys otherwise. Rows of one group meet in one task, which sorts and counts them as
-arrays. That two groups share both hashes has a probability below 10⁻²⁰ for 10⁹ groups.
+A group is named by itself and whether it is null, where it is one integer, or by the SHA-256 of all its keys
+otherwise (see `naming`). Rows of one group meet in one task, which sorts and counts them as arrays. It sorts
+by the first two words of 64 bits; the other two must not vary within a group. To make two groups one,
+somebody would have to find two keys with the same SHA-256; with the same first words only, the run stops.
 """
 
 from __future__ import annotations
@@ -20,8 +21,11 @@ from ppdp_spark.core.groups import BoolArray, GroupSummaries, IntArray
 from ppdp_spark.core.mondrian import COUNT_CELLS
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark import columns as C
+from ppdp_spark.spark.naming import is_integer, key_digest, words
 
 TWO_WAYS = "a group of the release is described in two ways, or its tables disagree about its size"
+
+MARK = "mark"
 
 PERSON = -1
 """Stands for the person itself among the values of a person, so that one count gives both."""
@@ -30,42 +34,56 @@ HELD_ROWS = 1 << 22
 """Rows a task holds before it counts them: a group of any size needs no more memory than this."""
 
 
-def group_names(keys: Mapping[str, Column], types: Mapping[str, T.DataType]) -> tuple[Column, Column]:
-    """Two 64-bit numbers that are equal exactly when all keys are equal, nulls included."""
-    if len(keys) == 1:
-        name, key = next(iter(keys.items()))
-        if isinstance(types[name], T.IntegralType):
-            return F.coalesce(key.cast("bigint"), F.lit(0)), key.isNull().cast("bigint")
-    comparable = [_comparable(key, types[name]) for name, key in keys.items()]
-    missing = [key.isNull() for key in keys.values()]
-    return F.xxhash64(*missing, *comparable), F.xxhash64(F.lit("second"), *missing, *comparable)
+FORGED = "two groups have different keys and nearly the same name: the table was made to deceive"
+
+WORDS = 4
+"""64-bit words of a SHA-256."""
 
 
-def _comparable(key: Column, kind: T.DataType) -> Column:
-    """A key whose hash agrees with its equality: hashes tell 0.0 from -0.0 and skip nulls inside."""
-    if isinstance(kind, T.DoubleType | T.FloatType):
-        return F.when(key == 0, F.lit(0.0)).otherwise(key.cast("double"))
-    if isinstance(kind, T.ArrayType | T.StructType):
-        return F.to_json(F.struct(key), {"ignoreNullFields": "false"})
-    return key
+def group_names(
+    keys: Mapping[str, Column], types: Mapping[str, T.DataType], number: int = 3
+) -> tuple[Column, ...]:
+    """So many 64-bit numbers that are equal exactly when all keys are equal, nulls included.
+
+    For those who must compare names outside a task of their own; three have 192 bits.
+    """
+    if is_integer(types):
+        nothing = (F.lit(0).cast("bigint"),) * (number - 2)
+        return (*_integer(next(iter(keys.values()))), *nothing)
+    return words(key_digest(keys, types), number)
+
+
+def _integer(key: Column) -> tuple[Column, Column]:
+    return F.coalesce(key.cast("bigint"), F.lit(0)), key.isNull().cast("bigint")
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Counted pairs of a group and a value; `mark` must not vary within a group."""
+    """Counted pairs of a group and a value.
+
+    where
+        first, second  the name of the group, or the part of it that groups are sorted by
+        third, fourth  the rest of the name: must not vary within a group
+        marks          how the group is described: must not vary either
+    """
 
     first: IntArray
     second: IntArray
+    third: IntArray
+    fourth: IntArray
     marks: IntArray
     codes: IntArray
     counts: IntArray
 
     @classmethod
     def of(cls, batch: pa.RecordBatch) -> Cells:
-        first, second, codes = (batch.column(i).to_numpy(zero_copy_only=False) for i in range(3))
-        marked = batch.num_columns > 3
-        marks = batch.column(3).to_numpy(zero_copy_only=False) if marked else np.zeros_like(first)
-        return cls(first, second, marks, codes, np.ones(batch.num_rows, np.int64))
+        named = _words(batch.column("name")) if "name" in batch.schema.names else _pair(batch)
+        nothing = np.zeros(batch.num_rows, np.int64)
+        marked = MARK in batch.schema.names
+        marks = batch.column(MARK).to_numpy(zero_copy_only=False) if marked else nothing
+        codes = batch.column(C.SENSITIVE).to_numpy(zero_copy_only=False)
+        first, second, third, fourth = named
+        return cls(first, second, third, fourth, marks, codes, np.ones(batch.num_rows, np.int64))
 
     @classmethod
     def together(cls, parts: list[Cells]) -> Cells:
@@ -74,7 +92,7 @@ class Cells:
 
     @property
     def arrays(self) -> tuple[IntArray, ...]:
-        return self.first, self.second, self.marks, self.codes, self.counts
+        return self.first, self.second, self.third, self.fourth, self.marks, self.codes, self.counts
 
     def rows(self, index: IntArray | BoolArray | slice) -> Cells:
         return Cells(*(array[index] for array in self.arrays))
@@ -87,6 +105,8 @@ class Cells:
             cells = self.rows(np.lexsort((self.second, self.first)))
             other = (cells.first[1:] != cells.first[:-1]) | (cells.second[1:] != cells.second[:-1])
             starts = _starts(other)
+        if _varies(cells.third, starts) or _varies(cells.fourth, starts):
+            raise DataError(FORGED)
         if _varies(cells.marks, starts):
             raise DataError(TWO_WAYS)
         return cells, starts
@@ -94,10 +114,25 @@ class Cells:
     def counted(self) -> Cells:
         """One cell a pair of a group and a value."""
         cells = self.rows(np.lexsort((self.codes, self.second, self.first)))
-        keys = (cells.first, cells.second, cells.codes, cells.marks)
+        keys = (cells.first, cells.second, cells.codes, cells.third, cells.fourth, cells.marks)
         starts = _starts(np.logical_or.reduce([key[1:] != key[:-1] for key in keys]))
         totals = np.add.reduceat(cells.counts, starts)
         return replace(cells.rows(starts), counts=totals)
+
+
+def _words(names: pa.Array) -> tuple[IntArray, ...]:
+    """Names of 32 bytes as four arrays of numbers."""
+    fixed = names.cast(pa.binary(8 * WORDS))
+    content = np.frombuffer(fixed.buffers()[1], ">i8").reshape(-1, WORDS)
+    held = content[fixed.offset : fixed.offset + len(fixed)]
+    return tuple(word.astype(np.int64) for word in held.T)
+
+
+def _pair(batch: pa.RecordBatch) -> tuple[IntArray, ...]:
+    """Names that are one integer, which may be null."""
+    first, second = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("first", "second"))
+    nothing = np.zeros(batch.num_rows, np.int64)
+    return first, second, nothing, nothing
 
 
 def _starts(changes: BoolArray) -> IntArray:
@@ -149,7 +184,15 @@ class CountGroups:
             yield GroupSummaries(sizes, table[:, shift:]), cells.first[starts[low:high]]
 
 
-def placed_rows(rows: DataFrame, names: tuple[Column, Column], mark: Column | None) -> DataFrame:
-    """Rows of a group together in one partition, in the columns that `CountGroups` reads."""
-    wanted = [names[0].alias("first"), names[1].alias("second"), F.col(C.SENSITIVE)]
-    return rows.select(*wanted, *([] if mark is None else [mark])).repartition("first")
+def placed_rows(rows: DataFrame, types: Mapping[str, T.DataType], mark: Column | None) -> DataFrame:
+    """Rows of a group together in one partition, in the columns that `CountGroups` reads.
+
+    `types` are those of the columns of `rows` that make its groups.
+    """
+    keys = {name: F.col(name) for name in types}
+    more = [F.col(C.SENSITIVE), *([] if mark is None else [mark.alias(MARK)])]
+    if is_integer(types):
+        first, second = _integer(next(iter(keys.values())))
+        return rows.select(first.alias("first"), second.alias("second"), *more).repartition("first")
+    name = F.unhex(key_digest(keys, types)).alias("name")
+    return rows.select(name, *more).repartition("name")

@@ -2,9 +2,14 @@
 
 [Skyline, Fig 6], distributed. First every task cuts under floors that are safe together, whatever the
 other tasks do. Then rounds use up what is left: all slack goes to one factor, then to the other; then
-tasks name cuts that are still safe by themselves and the driver accepts them one after the other in
-the order of the tree. Statistics only ever fall, so a cut once refused stays refused, and when no cut
-is named the release is minimal (with one value a person).
+tasks name the first cut of each group that is safe with the release so far, both its sides together, and
+the driver accepts them one after the other in the order of the tree.
+
+The rounds end with a minimal release (with one value a person) [Skyline, Thm 5]. A cut that is named is
+safe with the minima so far, so the first one named is always accepted, and the minima with it are floors
+under which its group is cut: every round in which a cut is named cuts a group. And when none is named, no
+group has an allowed cut along any attribute that leaves the release safe. How many cuts a batch names in
+one round does not matter for either. Statistics only ever fall, so a cut once refused stays refused.
 """
 
 from __future__ import annotations
@@ -34,7 +39,7 @@ NAMED_CUTS = 4_096
 
 @dataclass(frozen=True)
 class StillSafe(LocalCriterion):
-    """Allows a side of a cut if the release stays safe with it, given the minima so far."""
+    """Allows a group, or both sides of a cut together, if the release stays safe, given the minima so far."""
 
     skyline: SkylineCriterion
     minima: FloatArray
@@ -55,7 +60,14 @@ class StillSafe(LocalCriterion):
         return self.allowed(groups).astype(np.float64)
 
     def allowed(self, groups: GroupSummaries) -> BoolArray:
-        return self.skyline.safe(np.minimum(self.skyline.statistics(groups), self.minima))
+        return self._safe(self.skyline.statistics(groups))
+
+    def allowed_cuts(self, left: GroupSummaries, right: GroupSummaries) -> BoolArray:
+        """Sides that are safe one by one may not be so together: the minima of both count."""
+        return self._safe(np.minimum(*map(self.skyline.statistics, (left, right))))
+
+    def _safe(self, statistics: FloatArray) -> BoolArray:
+        return self.skyline.safe(np.minimum(statistics, self.minima))
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,7 @@ class FindMinima:
         found = None
         for batch in batches:
             people, bounds = people_of(batch, self.layout)
-            rows = Rows(np.empty((len(people.sensitive.values), 0), np.int32), people.sensitive)
+            rows = Rows(np.empty((people.sensitive.people, 0), np.int32), people.sensitive)
             summaries = rows.summaries(bounds[:-1], bounds[1:])
             minima = self.skyline.statistics(summaries).min(axis=0)
             found = minima if found is None else np.minimum(found, minima)
@@ -79,7 +91,7 @@ class FindMinima:
 
 @dataclass(frozen=True)
 class NameCuts:
-    """Cuts that are safe by themselves, given the minima so far: path and statistics of both sides."""
+    """The first safe cut of each group, given the minima so far: path, and the minima of both sides."""
 
     layout: Layout
     criteria: tuple[LocalCriterion, ...]

@@ -25,6 +25,7 @@ from ppdp_spark.errors import DataError
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.bucketed import GROUP, SHARED, TUPLE, Source, canonical, kinds_of, tuple_names
 from ppdp_spark.spark.physical import to_physical
+from ppdp_spark.spark.sameness import text_of
 from ppdp_spark.spark.sources import base_names
 from ppdp_spark.storage import DATA, Folder
 
@@ -83,7 +84,7 @@ def _tuples(table: DataFrame, kinds: Mapping[str, str], ranges: list[str]) -> Da
         (
             _physical(C.column(name), table.schema[name].dataType)
             if name in ranges
-            else C.column(name).cast("string")
+            else text_of(C.column(name), table.schema[name].dataType)
         ).alias(f"x{j}")
         for j, name in enumerate(kinds)
     ]

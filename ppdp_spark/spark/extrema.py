@@ -34,7 +34,10 @@ def extrema_rows(numbered: DataFrame, values: Sequence[str | None], sets: int) -
 
 
 def digest(counts: DataFrame) -> tuple[int, int]:
-    """Rows and an order-independent hash of a table of groups, values and counts."""
+    """Rows and an order-independent hash of a table of groups, values and counts.
+
+    It notices accidents. Who could replace a release and its manifest could also forge this sum.
+    """
     content = F.xxhash64(
         F.col(C.GROUP_ID).cast("bigint"), F.col(C.VALUE).isNull(), C.VALUE, F.col(C.COUNT).cast("bigint")
     )

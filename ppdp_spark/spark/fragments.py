@@ -171,7 +171,8 @@ def count_fragments(
         found = located.groupBy(C.FRAGMENT).count().toArrow()
         sizes[found.column(0).to_numpy()] = found.column(1).to_numpy()
     if domain is not None:
-        value = F.col(C.SENSITIVE) if domain.case == "svpi" else F.explode(C.SENSITIVE)
+        held = F.array_distinct(C.SENSITIVE) if domain.records else F.col(C.SENSITIVE)
+        value = held if domain.case == "svpi" else F.explode(held)
         pairs = (
             located.select(C.FRAGMENT, value.alias(C.VALUE)).groupBy(C.FRAGMENT, C.VALUE).count().toArrow()
         )

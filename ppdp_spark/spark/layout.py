@@ -146,7 +146,10 @@ class Layout:
             return Sensitive.single(column.to_numpy(zero_copy_only=False), width)
         offsets = column.offsets.to_numpy().astype(np.int64)
         values = self.domain.codes(column.flatten()).to_numpy(zero_copy_only=False).astype(np.int32)
-        return Sensitive(width, values, offsets - offsets[0])
+        offsets -= offsets[0]
+        if self.domain.records and len(values):
+            values, offsets = _each_once(values, offsets)
+        return Sensitive(width, values, offsets)
 
     def raw(
         self, people: People, groups: Partition, paths: pa.Array, *, sound: bool = True
@@ -213,6 +216,14 @@ class Layout:
         codes = {field.name for field in self.packing.fields}
         element = T.LongType() if name in words else T.IntegerType() if name in codes else rows[name].dataType
         return T.StructField(name, T.ArrayType(element))
+
+
+def _each_once(values: NDArray[np.int32], offsets: IntArray) -> tuple[NDArray[np.int32], IntArray]:
+    """Values of people, sorted within each person, without those that repeat the one before."""
+    first = np.ones(len(values), np.bool_)
+    first[1:] = values[1:] != values[:-1]
+    first[offsets[:-1][np.diff(offsets) > 0]] = True
+    return values[first], np.concatenate([[0], np.cumsum(first)])[offsets]
 
 
 _MARKS = (T.StructField(C.SIZE, T.IntegerType()), T.StructField(C.SOUND, T.BooleanType()))

@@ -20,6 +20,7 @@ from ppdp_spark.core.hierarchy import Hierarchy
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.columns import column
 from ppdp_spark.spark.physical import YEARS, to_physical
+from ppdp_spark.spark.sameness import folded, text_of
 from ppdp_spark.spark.tables import Roles
 from ppdp_spark.spark.together import all_at_once
 
@@ -28,19 +29,31 @@ if TYPE_CHECKING:
 
 CHANGED = "the input changed while it was being read; run again on a stable copy"
 NULL_LABEL = "(null)"
+RECORDS = "mvpi-records"
 MOST_CATEGORIES = 2_000_000
 MOST_SENSITIVE_VALUES = 100_000
 
 
 @dataclass(frozen=True)
 class SensitiveDomain:
-    """Sensitive values in code order (null last) and how many people, or occurrences, each has."""
+    """Sensitive values in code order (null last) and how many people, or occurrences, each has.
+
+    where
+        case     how many values a person has: `svpi`, `mvpi-set`, `mvpi-multiset`
+        records  whether the values of a person are published side by side; then counts are people
+    """
 
     column: str
     case: str
     type: str
     values: tuple[str | None, ...]
     counts: tuple[int, ...]
+    records: bool = False
+
+    @property
+    def judged_case(self) -> str:
+        """What the reader of the release sees: the case that criteria must be about."""
+        return RECORDS if self.records else self.case
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -80,9 +93,7 @@ def quasi_value(name: str, kind: str, table: DataFrame) -> Column:
         data_type = table.schema[name].dataType
         scale = data_type.scale if isinstance(data_type, T.DecimalType) else 0
         return to_physical(column(name), kind, scale)
-    if isinstance(table.schema[name].dataType, T.FloatType | T.DoubleType):
-        return F.when(~F.isnan(column(name)), column(name)).cast("string")
-    return column(name).cast("string")
+    return text_of(column(name), table.schema[name].dataType)
 
 
 def sensitive_value(spec: ReleaseSpec, table: DataFrame) -> Column:
@@ -91,7 +102,7 @@ def sensitive_value(spec: ReleaseSpec, table: DataFrame) -> Column:
     name, case = spec.columns.sensitive.column, spec.columns.sensitive.case
     if case == "svpi":
         return quasi_value(name, "categorical", table)
-    values = column(name).cast("array<string>")
+    values = text_of(column(name), table.schema[name].dataType)
     if case == "mvpi-set":
         values = F.array_distinct(values)
     return F.array_sort(F.coalesce(values, F.array(F.lit(None).cast("string"))))
@@ -103,7 +114,7 @@ def take_part(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Column:
         return F.lit(True)
     parts = [quasi_value(name, kind, table).isNull() for name, kind in roles.kinds.items()]
     if spec.columns.sensitive is not None:
-        value = column(spec.columns.sensitive.column)
+        value = _folded_sensitive(spec, table)
         parts.append(value.isNull())
         if spec.columns.sensitive.case != "svpi":
             parts.append(F.exists(value, lambda x: x.isNull()))
@@ -169,10 +180,16 @@ def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column)
         if kind != "categorical":
             wanted += [F.min(present).alias(f"low_{j}"), F.max(present).alias(f"high_{j}")]
     if spec.columns.sensitive is not None:
-        value = column(spec.columns.sensitive.column)
+        value = _folded_sensitive(spec, table)
         missing = value.isNull() if spec.columns.sensitive.case == "svpi" else _some_null(value)
         wanted.append(F.count_if(missing).alias("nulls_sensitive"))
     return table.agg(*wanted).first().asDict()
+
+
+def _folded_sensitive(spec: ReleaseSpec, table: DataFrame) -> Column:
+    assert spec.columns.sensitive is not None
+    name = spec.columns.sensitive.column
+    return folded(column(name), table.schema[name].dataType)
 
 
 def _some_null(values: Column) -> Column:
@@ -259,7 +276,8 @@ def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles, most: in
     """Sensitive values and their counts, by one aggregation; null, if any, has the last code."""
     declared = spec.columns.sensitive
     assert declared is not None and roles.sensitive is not None
-    value = sensitive_value(spec, rows)
+    value, records = sensitive_value(spec, rows), publishes_records(spec)
+    value = F.array_distinct(value) if records else value
     single = rows.select((value if declared.case == "svpi" else F.explode(value)).alias("v"))
     counted = single.groupBy("v").count().limit(most + 1).toArrow()
     if counted.num_rows > most:
@@ -271,12 +289,25 @@ def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles, most: in
     type_name = roles.sensitive
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], type_name))
     values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
-    return SensitiveDomain(declared.column, declared.case, roles.sensitive, values, counts)
+    return SensitiveDomain(declared.column, declared.case, roles.sensitive, values, counts, records)
+
+
+def publishes_records(spec: ReleaseSpec) -> bool:
+    """Whether a release shows several values of a person side by side."""
+    declared = spec.columns.sensitive
+    return declared is not None and declared.case != "svpi" and spec.output.form == "generalized"
 
 
 def labels_of(values: Sequence[str | None]) -> tuple[str, ...]:
-    """Names of sensitive values for people and specs."""
-    return tuple(NULL_LABEL if value is None else value for value in values)
+    """Names of sensitive values for people and specs: different values have different names.
+
+    A text that looks like the name of null, with any number of backslashes before it, gets one more.
+    """
+    return tuple(NULL_LABEL if value is None else _label(value) for value in values)
+
+
+def _label(text: str) -> str:
+    return f"\\{text}" if text.lstrip("\\") == NULL_LABEL else text
 
 
 def natural_order(text: str | None, type_name: str) -> tuple[bool, float, str]:

@@ -14,10 +14,11 @@ from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.bucket_files import BucketFiles
 from ppdp_spark.spark.clustered import reduce_runs
-from ppdp_spark.spark.counting import PERSON, TWO_WAYS, CountGroups, group_names, placed_rows
+from ppdp_spark.spark.counting import PERSON, TWO_WAYS, CountGroups, placed_rows
 from ppdp_spark.spark.encode import dictionary, typed_values
 from ppdp_spark.spark.files import ReleaseFiles
-from ppdp_spark.spark.profile import labels_of, natural_order
+from ppdp_spark.spark.profile import RECORDS, labels_of, natural_order
+from ppdp_spark.spark.sameness import text_of
 from ppdp_spark.spark.statistics import ListedGroups, Reduction, reduce_groups
 from ppdp_spark.storage import DATA, QI_TABLE, SENSITIVE_TABLE, Folder
 
@@ -34,10 +35,11 @@ class Grouped:
         reading how tasks make summaries of `groups`
         values  sensitive values in code order, as text
         counts  how often each occurs
-        case    None without a sensitive column
+        case    what the reader sees of the values of a person; None without a sensitive column
         rows    people whose groups are supposed to lie together, if they do
         files   the same for tasks to read by themselves, where they can
         texts   group number, value and count, of releases of ours with one value a person
+        kind    the type of the values
     """
 
     groups: DataFrame
@@ -48,6 +50,7 @@ class Grouped:
     rows: DataFrame | None = None
     texts: DataFrame | None = None
     files: ReleaseFiles | BucketFiles | None = None
+    kind: str = "string"
 
     def reduce(self, reductions: Sequence[Reduction[Any]]) -> list[Any]:
         """What each reduction makes of the groups: without a shuffle where they lie together."""
@@ -120,27 +123,33 @@ def _counted(
     wanted = [key.alias(name) for name, key in keys.items()]
     wanted += [] if same is None else [same.alias("description")]
     mark = None if same is None else F.col("description")
-    names = group_names({name: F.col(name) for name in keys}, types)
     if sensitive is None:
         rows = table.select(*wanted).withColumn(C.SENSITIVE, F.lit(0))
-        groups = placed_rows(rows, names, mark)
+        groups = placed_rows(rows, types, mark)
         return Grouped(groups, CountGroups(1, False), (), (), None, None if same is None else rows)
     case, name = sensitive["case"], sensitive["column"]
-    texts = C.column(name).cast("string" if case == "svpi" else "array<string>").alias(C.VALUE)
+    texts = text_of(C.column(name), table.schema[name].dataType)
+    # Rows show the values of a person side by side: records of values that the person has, each once.
+    texts = (texts if case == "svpi" else F.array_distinct(texts)).alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
+    kind = _element(table.schema[name].dataType).simpleString()
     values, counts = value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
     coded = _coded(table.select(*wanted, texts), values, case)
-    groups = placed_rows(coded, names, mark)
+    groups = placed_rows(coded, types, mark)
     reading = CountGroups(max(1, len(values)), people_counted=case != "svpi")
     if same is None or case != "svpi":
-        return Grouped(groups, reading, values, counts, case)
+        return Grouped(groups, reading, values, counts, "svpi" if case == "svpi" else RECORDS, kind=kind)
     listed = coded.select(C.GROUP_ID, C.VALUE, F.lit(1).alias(C.COUNT))
-    return Grouped(groups, reading, values, counts, case, coded, listed)
+    return Grouped(groups, reading, values, counts, case, coded, listed, kind=kind)
+
+
+def _element(kind: T.DataType) -> T.DataType:
+    return kind.elementType if isinstance(kind, T.ArrayType) else kind
 
 
 def value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
     """Distinct texts of column `value` with the sum of `count`, in the order of codes."""
-    element = kind.elementType if isinstance(kind, T.ArrayType) else kind
+    element = _element(kind)
     found = values.groupBy(C.VALUE).agg(F.sum(C.COUNT)).toArrow()
     pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], element.simpleString()))
@@ -162,8 +171,7 @@ def _coded(rows: DataFrame, values: tuple[str | None, ...], case: str) -> DataFr
     """
     if case == "svpi":
         return with_codes(rows, values)
-    given = F.array_distinct(C.VALUE) if case == "mvpi-set" else F.col(C.VALUE)
-    held = F.transform(given, lambda x: F.struct(F.lit(False).alias("person"), x.alias(C.VALUE)))
+    held = F.transform(C.VALUE, lambda x: F.struct(F.lit(False).alias("person"), x.alias(C.VALUE)))
     person = F.struct(F.lit(True).alias("person"), F.lit(None).cast("string").alias(C.VALUE))
     none = F.array().cast("array<struct<person:boolean,value:string>>")
     each = F.concat(F.array(person), F.coalesce(held, none))
@@ -176,7 +184,8 @@ def _coded(rows: DataFrame, values: tuple[str | None, ...], case: str) -> DataFr
 def _bucketized(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, Any]) -> Grouped:
     """Groups of a bucketized release: people from the one table, counts of values from the other."""
     name, case = sensitive["column"], sensitive["case"]
-    pairs = counted.select(C.GROUP_ID, C.column(name).cast("string").alias(C.VALUE), C.COUNT)
+    text = text_of(C.column(name), counted.schema[name].dataType).alias(C.VALUE)
+    pairs = counted.select(C.GROUP_ID, text, C.COUNT)
     values, counts = value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
     entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
     collected = [F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")]
@@ -191,4 +200,5 @@ def _bucketized(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, A
     lists = [entries[field].alias(field) for field in (C.VALUE, C.COUNT)]
     number = F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID)
     groups = both.select(number, checked.alias(C.SIZE), *lists)
-    return Grouped(groups, ListedGroups(max(1, len(values))), values, counts, case, None, pairs)
+    kind = counted.schema[name].dataType.simpleString()
+    return Grouped(groups, ListedGroups(max(1, len(values))), values, counts, case, None, pairs, kind=kind)

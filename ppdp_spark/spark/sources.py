@@ -15,6 +15,7 @@ from ppdp_spark.spark import columns as C
 from ppdp_spark.spark.bucketed import GROUP, Source, canonical, cells_of_people, kinds_of, tuple_names
 from ppdp_spark.spark.counting import group_names
 from ppdp_spark.spark.released import value_counts, with_codes
+from ppdp_spark.spark.sameness import text_of
 from ppdp_spark.storage import DATA, Folder
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _source(
     named = shown.select(*GROUP, *tuple_names(kinds), *(C.code(j) for j in range(len(kinds))))
     texts = held.select(
         *_group(held, group),
-        C.column(sensitive).cast("string").alias(C.VALUE),
+        text_of(C.column(sensitive), held.schema[sensitive].dataType).alias(C.VALUE),
         C.column(C.COUNT).cast("bigint").alias(C.COUNT),
     )
     values, _ = value_counts(texts.select(C.VALUE, C.COUNT), held.schema[sensitive].dataType)
@@ -88,7 +89,7 @@ def _source(
 
 
 def _group(table: DataFrame, group: str) -> list[Any]:
-    names = group_names({group: C.column(group)}, {group: table.schema[group].dataType})
+    names = group_names({group: C.column(group)}, {group: table.schema[group].dataType}, len(GROUP))
     return [name.alias(alias) for name, alias in zip(names, GROUP, strict=True)]
 
 
@@ -119,7 +120,7 @@ def original_counts(table: DataFrame, source: Source, sensitive: str) -> DataFra
         raise DataError(
             [f"`attack.original`: `{name}` is not of the same type as in the release" for name in differing]
         )
-    text = C.column(sensitive).cast("string").alias(C.VALUE)
+    text = text_of(C.column(sensitive), table.schema[sensitive].dataType).alias(C.VALUE)
     codes = [C.code(j) for j in range(len(kinds))]
     shown = table.select(*canonical(table, kinds), text)
     counted = shown.groupBy(*codes, C.VALUE).agg(F.count(F.lit(1)).alias(C.COUNT))

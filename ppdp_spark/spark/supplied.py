@@ -20,6 +20,7 @@ from ppdp_spark.spark.layout import Layout
 from ppdp_spark.spark.physical import to_physical
 from ppdp_spark.spark.priors import SHARES, VALUES, PriorSet, learned, without_prior
 from ppdp_spark.spark.profile import Profile
+from ppdp_spark.spark.sameness import text_of
 from ppdp_spark.spark.tables import read_table
 from ppdp_spark.spark.unseen import unseen
 from ppdp_spark.spec import Input, Prior
@@ -87,7 +88,7 @@ def coded_values(rows: DataFrame, values: Sequence[str | None]) -> DataFrame:
 
 def stated(table: DataFrame) -> tuple[Column, Column]:
     """The values and the probabilities that a user's table states."""
-    value = C.column(VALUE_COLUMN).cast("string").alias(C.VALUE)
+    value = text_of(C.column(VALUE_COLUMN), table.schema[VALUE_COLUMN].dataType).alias(C.VALUE)
     return value, C.column(PROBABILITY_COLUMN).cast("double").alias("share")
 
 

@@ -2,7 +2,8 @@
 
 Every row gets a number that a secret key makes of its content; the rows of a value with the smallest
 numbers go. The number where they end is found by one aggregation that looks closely only at the
-narrow window in which it must lie. Nothing depends on partitioning or on a retried task, and the key
+narrow window in which it must lie. Rows that share a number without being equal go or stay together; how many
+of a value go is exact all the same. Nothing depends on partitioning or on a retried task, and the key
 travels as data, never as a literal: plans, event logs and the Spark UI do not show it.
 """
 

@@ -11,6 +11,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from ppdp_spark.spec.base import Names, Positive, SpecModel, Text
+from ppdp_spark.spec.nearest import suggestion
 from ppdp_spark.spec.wording import Location, excerpt, shown
 
 Format = Literal["parquet", "csv", "orc", "json"]
@@ -152,7 +153,13 @@ class Sensitive(SpecModel):
 class Columns(SpecModel):
     """One role a column; a column without a role is not published."""
 
-    identifiers: Names = Field(default=(), description="Dropped.")
+    identifiers: Names = Field(
+        default=(), description="Dropped; each must be different on every row, see `may_repeat`."
+    )
+    may_repeat: Names = Field(
+        default=(),
+        description="Identifiers that do not tell people apart, such as names: they may repeat.",
+    )
     quasi_identifiers: dict[Text, QuasiIdentifier] = Field(
         default_factory=dict, description="Generalized, or published apart from the sensitive column."
     )
@@ -176,6 +183,15 @@ class Columns(SpecModel):
                 seen[name.casefold()] = (role, name)
             else:
                 yield (role,), _same_column(name, role, first_name=first[1], first_role=first[0])
+        known, repeating = data.get("identifiers"), data.get("may_repeat")
+        if isinstance(repeating, list | tuple):
+            names = (
+                [name for name in known if isinstance(name, str)] if isinstance(known, list | tuple) else []
+            )
+            for i, name in enumerate(repeating):
+                if isinstance(name, str) and name not in names:
+                    hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
+                    yield ("may_repeat", i), f"({shown(name)}) is not one of `columns.identifiers`; {hint}"
 
 
 def _same_column(name: str, role: str, *, first_name: str, first_role: str) -> str:

@@ -14,6 +14,7 @@ from ppdp_spark.spec.base import (
     LARGEST_L,
     GroupSize,
     Listed,
+    Names,
     Number,
     Positive,
     Share,
@@ -22,7 +23,8 @@ from ppdp_spark.spec.base import (
     Text,
 )
 from ppdp_spark.spec.columns import with_shorthand
-from ppdp_spark.spec.wording import Location, kind, shown
+from ppdp_spark.spec.nearest import suggestion
+from ppdp_spark.spec.wording import Location, excerpt, kind, shown
 
 Known = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
 KnownValues = Annotated[int, Field(strict=True, ge=0, le=LARGEST_L)]
@@ -123,13 +125,16 @@ class Skyline(SpecModel):
 
     default: Annotated[tuple[SkylinePoint, ...], Listed] = ()
     values: dict[str, Points] = Field(default_factory=dict)
+    may_be_absent: Names = Field(
+        default=(), description="Names in `values` that need not occur; any other that does not is an error."
+    )
 
     @classmethod
     def written_out(cls, data: Any) -> Any:
         """Values that are numbers in the table may be written as numbers."""
         if isinstance(data, dict) and isinstance(data.get("values"), Mapping):
             given = data["values"]
-            texts = {key: shown(key) if type(key) in (int, float) else key for key in given}
+            texts = {key: shown(key) if type(key) in (int, float, bool) else key for key in given}
             if len(set(texts.values())) == len(texts):
                 return {**data, "values": {texts[key]: points for key, points in given.items()}}
         return data
@@ -138,6 +143,12 @@ class Skyline(SpecModel):
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
         if data.get("default") in (None, [], ()) and not data.get("values"):
             yield (), "has no points: add `default: [{l: 3, k: 20, m: 2, c: 0.5}]`"
+        absent, values = data.get("may_be_absent"), data.get("values")
+        if isinstance(absent, list | tuple) and isinstance(values, Mapping):
+            for i, name in enumerate(absent):
+                if isinstance(name, str) and name not in values:
+                    hint = suggestion(name, [excerpt(str(value)) for value in values]) if values else ""
+                    yield ("may_be_absent", i), f"({shown(name)}) is not a key of `values`; {hint}"
 
     def redundant(self) -> Iterator[tuple[Location, Location]]:
         """Pairs of places (redundant point, the point of the same skyline that covers it)."""

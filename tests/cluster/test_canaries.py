@@ -72,7 +72,7 @@ class Recorded(random.Random):
         self.numbers.append(super().getrandbits(bits))
         return self.numbers[-1]
 
-suppression.generator = lambda spec: Recorded(spec.suppression.unsafe_fixed_seed)
+suppression.generator = lambda spec, *_: Recorded(spec.suppression.unsafe_fixed_seed)
 for name, *arguments in json.load(open(runs)):
     try:
         app(arguments)

@@ -282,6 +282,7 @@ def test_buckets_in_many_places_give_the_same(seed, mixed):
 
 
 @given(SEEDS)
+@example(20591819)
 @settings(max_examples=30, deadline=None)
 def test_a_contradiction_across_places_is_named_and_minimal(seed):
     rng, buckets, _, knowledge = instance(seed, mixed=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def test_every_person_is_inside_its_group_and_nothing_is_lost(spark, tmp_path):
             inside &= table["city"].isna()
         else:
             plain = label.removesuffix(" or null")
-            chosen = [n for n in names if n == plain] or _members(plain, sorted(names))
+            chosen = [n for n in names if _escaped(n) == plain] or _members(plain, sorted(names))
             inside &= table["city"].isin(chosen) | (table["city"].isna() & label.endswith(" or null"))
         assert len(group) >= 5 and group.job.nunique() >= 2
         assert inside.sum() == len(group)
@@ -99,6 +100,10 @@ def test_every_person_is_inside_its_group_and_nothing_is_lost(spark, tmp_path):
         assert (group.drop(columns="job").nunique(dropna=False) == 1).all()
         seen += len(group)
     assert seen == 1500
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([\\,{}])", r"\\\1", name)
 
 
 def _members(label: str, names: list[str]) -> list[str]:
@@ -109,7 +114,7 @@ def _members(label: str, names: list[str]) -> list[str]:
         c
         for r in range(2, len(names) + 1)
         for c in combinations(names, r)
-        if "{" + ", ".join(c) + "}" == label
+        if "{" + ", ".join(map(_escaped, c)) + "}" == label
     ]
     assert len(found) == 1
     return list(found[0])

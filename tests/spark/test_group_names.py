@@ -1,34 +1,117 @@
-"""Groups are named by numbers that agree exactly with the equality of their keys."""
+"""Groups are named by numbers that agree exactly with the equality of their keys, and cannot be forged."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
-from ppdp_spark.spark.counting import group_names
+from ppdp_spark import ReleaseSpec, check, explore
+from ppdp_spark.spark.counting import group_names, placed_rows
+
+NAN = float("nan")
+NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
+ONE = Decimal(1)
+TICK = timedelta(microseconds=1)
 
 PAIRS = [
     (
         "a string, b string",
-        [("x", None), (None, "x"), ("x", "x"), (None, None), ("xx", ""), ("", "xx"), ("", None)],
+        [
+            *(("x", None), (None, "x"), ("x", "x"), (None, None), ("xx", ""), ("", "xx"), ("", None)),
+            *(("a", "bc"), ("ab", "c"), ("1:a", ""), ("-", None), (None, "-"), ("a-", "1:a"), ("a", "-1:a")),
+        ],
     ),
-    ("a double", [(0.0,), (1.5,), (float("nan"),), (None,)]),
+    ("a double", [(0.0,), (1.5,), (None,), (float("inf"),), (-1.5,), (5e-324,)]),
+    ("a float, b int", [(0.0, 0), (1.5, None), (None, 0), (None, None)]),
     ("a array<string>", [(["x", None],), ([None, "x"],), (["x"],), ([],), (None,), (["null", "x"],)]),
     ("a struct<u:string,v:string>", [(("x", None),), ((None, "x"),), ((None, None),), (None,)]),
     ("a bigint", [(0,), (None,), (-1,), (1,)]),
+    ("a decimal(20,2), b boolean", [(ONE, True), (ONE, False), (None, True), (2 * ONE, None)]),
+    ("a binary", [(b"\xff",), (b"\xfe",), (b"",), (None,)]),
+    ("a timestamp", [(NOON,), (NOON + TICK,), (None,)]),
+    ("a array<timestamp>", [([NOON],), ([NOON + TICK],), ([None],), ([],)]),
+    ("a struct<u:array<struct<v:double>>>", [(([(1.0,)],),), (([(None,)],),), (([None],),), ((None,),)]),
+    ("a struct<u:map<string,int>>", [(({"x": 1, "y": 2},),), (({"x": 2, "y": 1},),), (({},),), ((None,),)]),
 ]
+
+
+def keys_and_types(table):
+    return {name: F.col(name) for name in table.columns}, {f.name: f.dataType for f in table.schema}
+
+
+def groups(table) -> list[int]:
+    """How many rows each name has: by the words that are compared anywhere, and by what tasks are given."""
+    keys, types = keys_and_types(table)
+    words = table.groupBy(*group_names(keys, types)).count().toArrow().column("count").to_pylist()
+    placed = placed_rows(table.withColumn("sensitive", F.lit(0)), types, None)
+    named = placed.groupBy(*placed.drop("sensitive").columns).count().toArrow().column("count").to_pylist()
+    assert sorted(words) == sorted(named)
+    return sorted(words)
 
 
 @pytest.mark.parametrize(("schema", "keys"), PAIRS, ids=[schema for schema, _ in PAIRS])
 def test_different_keys_have_different_names(spark, schema, keys):
-    table = spark.createDataFrame(keys + keys, schema)
-    columns = {name: F.col(name) for name in table.columns}
-    types = {field.name: field.dataType for field in table.schema}
-    found = table.groupBy(*group_names(columns, types)).count().toArrow().column("count").to_pylist()
-    assert sorted(found) == [2] * len(keys)
+    assert groups(spark.createDataFrame(keys + keys, schema)) == [2] * len(keys)
 
 
-def test_minus_zero_is_zero(spark):
-    table = spark.createDataFrame([(0.0,), (-0.0,)], "a double")
-    names = group_names({"a": F.col("a")}, {"a": table.schema["a"].dataType})
-    assert table.groupBy(*names).count().count() == 1
+@pytest.mark.parametrize(
+    ("schema", "same"),
+    [
+        ("a double", [(0.0,), (-0.0,)]),
+        ("a double", [(NAN,), (None,)]),
+        ("a float, b string", [(NAN, "x"), (None, "x")]),
+        ("a array<double>", [([0.0, NAN],), ([-0.0, None],)]),
+        ("a struct<u:map<string,int>>", [(({"x": 1, "y": 2},),), (({"y": 2, "x": 1},),)]),
+    ],
+)
+def test_equal_keys_have_one_name(spark, schema, same):
+    assert groups(spark.createDataFrame(same, schema)) == [2]
+
+
+def test_two_instants_that_print_alike_are_two(spark):
+    """In the hour when clocks go back every local time occurs twice."""
+    seconds = [1_729_989_000, 1_729_992_600]
+    table = spark.createDataFrame([(s,) for s in seconds], "s bigint").select(
+        F.timestamp_seconds("s").alias("a")
+    )
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        assert table.select(F.col("a").cast("string")).distinct().count() == 1
+        assert groups(table) == [1, 1]
+        assert groups(table.select(F.array("a").alias("a"))) == [1, 1]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def forged(**privacy) -> tuple[pa.Table, ReleaseSpec]:
+    """Two groups whose two xxhash64 values, with and without a word before the keys, are the same."""
+    p = [-8090387502428627141] * 6 + [-1092223200874564981] * 6
+    q = [7] * 6 + [-7796159226681059990] * 6
+    table = pa.table({"p": pa.array(p), "q": pa.array(q), "d": ["HIV"] * 6 + ["flu"] * 6})
+    columns = {"quasi_identifiers": {"p": "numeric", "q": "numeric"}, "sensitive": "d"}
+    plain = {"version": 1, "dataset": "forged", "input": {"path": "x.parquet"}, "columns": columns}
+    return table, ReleaseSpec.parse({**plain, "privacy": privacy})
+
+
+def test_check_is_not_deceived_by_a_collision_of_fast_hashes(spark):
+    table, spec = forged(k_anonymity=12, l_diversity={"kind": "distinct", "l": 2})
+    run = check(spec, table=spark.createDataFrame(table))
+    assert not run.ok
+    assert [(row.value, row.groups, row.violations) for row in run.verdict.rows[:2]] == [(6, 2, 2), (1, 2, 2)]
+
+
+def test_robustness_is_not_deceived_either(spark):
+    sets = [{"attributes": ["p", "q"]}]
+    table, spec = forged(robustness={"r": 2, "model": "joint", "priors": sets})
+    run = check(spec, table=spark.createDataFrame(table))
+    assert {row.groups for row in run.verdict.rows} == {2}
+
+
+def test_explore_is_not_deceived_either(spark):
+    table, spec = forged()
+    assert explore(spec, table=spark.createDataFrame(table)).summary["release"]["groups"] == 2

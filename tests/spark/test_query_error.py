@@ -88,7 +88,7 @@ def chance(row, bounds: core.Range, table) -> float:
         return 0.0
     mixed = row[name].endswith(" or null")
     if name == "city":
-        codes = [CITIES.index(c) + 1 for c in CITIES if c in row[name]]
+        codes = [CITIES.index(c) + 1 for c in CITIES if c in row[name].replace("\\", "")]
         return sum(bounds.low <= c <= bounds.high for c in codes) / (len(codes) + mixed)
     low, high = (place(name, row[f"{name}_{end}"], table) for end in ("min", "max"))
     if name == "height":

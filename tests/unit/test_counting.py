@@ -67,5 +67,33 @@ def test_a_group_described_in_two_ways_stops():
         list(CountGroups(2, False)(iter(batches([(1, 0, 0), (1, 0, 1)], 5, marks=[3, 4]))))
 
 
+def named(names, codes):
+    content = pa.array([b"".join(word.to_bytes(8, "big", signed=True) for word in name) for name in names])
+    return pa.record_batch({"name": content, "sensitive": pa.array(codes, pa.int32())})
+
+
+@pytest.mark.parametrize("held", [1, 1 << 22])
+def test_names_of_four_words(monkeypatch, held):
+    monkeypatch.setattr(counting, "HELD_ROWS", held)
+    names = [(1, 2, 3, 4), (-1, 2, 3, 4), (1, -2, 5, 6), (1, 2, 3, 4)]
+    batch = named(names, [0, 1, 1, 1])
+    given = [batch.slice(0, 1), batch.slice(1)]
+    found = [
+        (int(name), tuple(row))
+        for groups, ids in CountGroups(2, False)(iter(given))
+        for name, row in zip(ids, groups.counts.tolist(), strict=True)
+    ]
+    assert sorted(found) == [(-1, (0, 1)), (1, (0, 1)), (1, (1, 1))]
+
+
+@pytest.mark.parametrize("held", [1, 1 << 22])
+@pytest.mark.parametrize("other", [(1, 2, 9, 4), (1, 2, 3, 9)])
+def test_names_that_agree_in_the_words_sorted_by_only_stop_the_run(monkeypatch, other, held):
+    monkeypatch.setattr(counting, "HELD_ROWS", held)
+    batch = named([(1, 2, 3, 4), other, (1, 2, 3, 4)], [0, 0, 0])
+    with pytest.raises(DataError, match="made to deceive"):
+        list(CountGroups(1, False)(iter([batch, batch])))
+
+
 def test_nothing_to_count():
     assert counted([], width=3) == {}

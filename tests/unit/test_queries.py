@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -154,22 +156,21 @@ def test_labels_of_a_hierarchy_are_runs_of_leaves():
 def test_labels_of_sets_are_read_as_they_were_written():
     values = ("a", "a, b", "b", "c", "x or null", "{z}")
     attribute = Categorical("q", values)
-    labels = ["a", "{a, b}", "{a, a, b, c}", "x or null", "{z}", "{a, c} or null", "c or null", None]
+    labels = ["a", "{a, b}", r"{a, a\, b, c}", r"x\ or null", r"\{z\}", "{a, c} or null", "c or null", None]
     codes = [{1}, {1, 3}, {1, 2, 4}, {5}, {6}, {0, 1, 4}, {0, 4}, set()]
     for low, high in [(1, 1), (2, 3), (1, 4), (4, 6), (1, 6)]:
         expected = [sum(low <= c <= high for c in own) / max(1, len(own)) for own in codes]
         assert shares(attribute, labels, low, high) == pytest.approx(expected)
 
 
-@given(st.sets(st.text("ab, {}", min_size=1, max_size=6), min_size=2, max_size=8), st.data())
+@given(st.sets(st.text("ab, {}\\", min_size=1, max_size=6), min_size=2, max_size=8), st.data())
 @settings(max_examples=200)
 def test_a_list_of_names_is_read_as_a_list_that_is_written_so(names, data):
     values = tuple(sorted(names))
     chosen = sorted(data.draw(st.sets(st.sampled_from(values), min_size=2)))
-    label = "{" + ", ".join(chosen) + "}"
+    label = "{" + ", ".join(re.sub(r"([\\,{}])", r"\\\1", name) for name in chosen) + "}"
     box = labelled(Categorical("q", values), pa.array([label]))
-    read = [values[key % box.width - 1] for key in box.keys]
-    assert read == [label] or "{" + ", ".join(read) + "}" == label
+    assert [values[key % box.width - 1] for key in box.keys] == chosen
 
 
 def test_queries_are_drawn_evenly_inside_the_domains_and_always_the_same():

@@ -23,7 +23,8 @@ def groups(rng, number):
         )
         chosen = sorted(rng.choice(4, rng.integers(0, 5), replace=False))
         names = [VALUES[i] for i in chosen]
-        text = names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"
+        shown = [name.replace(",", r"\,") for name in names]
+        text = shown[0] if len(names) == 1 else "{" + ", ".join(shown) + "}"
         mark = NULL_SUFFIX if rng.random() < 0.2 else ""
         sets.append((None, []) if not names else (text + mark, names))
     return ranges, sets

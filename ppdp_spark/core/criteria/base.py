@@ -108,6 +108,10 @@ class LocalCriterion(Criterion[Worst]):
     def allowed(self, groups: GroupSummaries) -> BoolArray:
         """Whether each group satisfies the criterion; exact integers wherever possible."""
 
+    def allowed_cuts(self, left: GroupSummaries, right: GroupSummaries) -> BoolArray:
+        """Whether each group may be cut into its left and its right side: both are allowed."""
+        return self.allowed(left) & self.allowed(right)
+
     def summarise(self, groups: GroupSummaries, ids: IntArray) -> Worst:
         return replace(self.worst(groups, ids), violations=int(np.count_nonzero(~self.allowed(groups))))
 

@@ -2,7 +2,8 @@
 
 Tuples of a bucket that the statements treat alike act as one, and so do its values; buckets that then
 look the same act as one bucket of their summed counts, for m · T(r, c) = T(m r, m c). Alike is decided by
-64-bit hashes of what statements say of a tuple or a value.
+64-bit hashes of what statements say of a tuple or a value. A collision may hide a contradiction or invent
+one; either ends in an error, not in a posterior.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from ppdp_spark.core.groups import GroupSummaries, IntArray
-from ppdp_spark.core.skyline.kernels import MVPI_SET, SVPI
+from ppdp_spark.core.skyline.kernels import MVPI_RECORDS, MVPI_SET, SVPI
 from ppdp_spark.core.skyline.points import CASES, Target
 from ppdp_spark.errors import DataError
 
@@ -17,6 +17,7 @@ CELLS_AT_ONCE = 2**21
 _EXPECTED = {
     "svpi": "the counts of a group must sum to its people",
     "mvpi-set": "no value can occur more often in a group than it has people",
+    "mvpi-records": "no value can occur in more records of a group than it has people",
     "mvpi-multiset": "counts must not be negative, and a group with values must have people",
 }
 
@@ -26,7 +27,7 @@ def _consistent(case: int, people: int, row: IntArray) -> bool:
     """Whether the counts of a group can belong to so many people in this case."""
     total = 0
     for count in row:
-        if count < 0 or (case == MVPI_SET and count > people):
+        if count < 0 or (case in (MVPI_SET, MVPI_RECORDS) and count > people):
             return False
         total += count
     if case == SVPI:

@@ -8,7 +8,24 @@ from typing import Literal, get_args
 
 from ppdp_spark.errors import SpecError
 
-Case = Literal["svpi", "mvpi-set", "mvpi-multiset"]
+Case = Literal["svpi", "mvpi-set", "mvpi-multiset", "mvpi-records"]
+"""What a reader sees of a group's sensitive values.
+
+`svpi` is one value a person. `mvpi-set` and `mvpi-multiset` are the models of the paper: the occurrences
+of a group as one multiset, apart from each other [Skyline, Sec 2.1]. `mvpi-records` is a release that
+shows the values of each person side by side: worlds deal whole records to the people of a group, so of
+n people a = n − #σ have a record without σ, and of these b hold one of the ℓ values. Then, counting deals,
+
+    T(g, ℓ, k) = (a − k)/#σ · (a − b)/a,    V(g, m, k) as with one value a person,
+
+because whoever has σ meets all ℓ conditions at once, and whoever has not holds one of the other a − b
+records. The product over ℓ values of the set model, which takes values for independent, becomes the share
+of records that hold none of them; the dependence on k and m is that of a set, and with it the worst
+places [Skyline, Thm 2]. From counts alone b is at most #s₍₁..ℓ₎, and that is what is used: the breach
+probability is an upper bound, exact for ℓ = 0, and where the ℓ values never meet in a record or with σ.
+Counts are people who have a value, however often.
+"""
+
 CASES: tuple[Case, ...] = get_args(Case)
 
 LARGEST_KNOWLEDGE = 2**40

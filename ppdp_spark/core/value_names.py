@@ -1,0 +1,44 @@
+"""Which value of the data a spec means by a name: compared as the column's type does, not as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+
+
+def codes_of_names(names: Iterable[str], labels: Sequence[str], kind: str) -> dict[str, int | None]:
+    """The place of each name among the labels, None for a name that no value has.
+
+    `kind` is the type of the column as Spark calls it: with numbers `5` means 5.0 and `1e10` means
+    10000000000, with booleans `True` means true, with dates and times any ISO form will do.
+    """
+    exact = {label: code for code, label in enumerate(labels)}
+    meaning = _meaning(kind)
+    typed = {meaning(label): code for code, label in enumerate(labels)}
+    return {name: exact.get(name, typed.get(meaning(name))) for name in names}
+
+
+def _meaning(kind: str) -> Callable[[str], Hashable]:
+    if kind.startswith(_NUMBERS):
+        return _number
+    if kind == "boolean":
+        return lambda text: (text.casefold(),)
+    return _moment if kind.startswith(("date", "timestamp")) else lambda text: text
+
+
+def _number(text: str) -> Hashable:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return text
+    return number if number.is_finite() else text
+
+
+def _moment(text: str) -> Hashable:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return text

@@ -1,0 +1,382 @@
+"""Releases that were called safe and were not: counted from what was published, not by the program."""
+
+from __future__ import annotations
+
+import json
+import random
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ppdp_spark import ReleaseSpec, anonymize, check, explore, suppress, verify
+from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
+from ppdp_spark.spark.identifiers import repeats_told, some_hash_repeats
+
+POINT = {"l": 0, "k": 1, "m": 0, "c": 0.5}
+AGES = {"quasi_identifiers": {"age": "numeric"}}
+
+
+@pytest.fixture
+def run(spark, tmp_path):
+    """Runs a command on a table of Arrow columns: the run, and the folder of its output."""
+
+    def runner(command, columns, spec, name="out"):
+        path, out = tmp_path / f"{name}.parquet", tmp_path / name
+        pq.write_table(pa.table(columns), path)
+        given = {"version": 1, "dataset": name, "input": {"path": str(path)}, **spec}
+        given["output"] = {**spec.get("output", {}), "path": str(out)}
+        return command(ReleaseSpec.parse(given), spark=spark), out
+
+    return runner
+
+
+def published(out: Path):
+    return pq.read_table(out / "release" / "data").to_pylist()
+
+
+def breach_of_records(groups, value, length):
+    """The largest P(value | the ℓ values come only with it), records of a group dealt at random."""
+    best = Fraction(0)
+    for records in groups:
+        others = sorted({x for record in records for x in record} - {value})
+        for known in combinations(others, min(length, len(others))):
+            left = [record for record in records if value in record or not set(known) & set(record)]
+            if left:
+                best = max(best, Fraction(sum(value in record for record in left), len(left)))
+    return best
+
+
+def records_by_group(out):
+    groups = {}
+    for row in published(out):
+        groups.setdefault(row["group_id"], []).append(tuple(row["cond"]))
+    return list(groups.values())
+
+
+class TestRecords:
+    """Sets in generalized releases stand side by side in a row."""
+
+    @pytest.mark.parametrize("case", ["mvpi-set", "mvpi-multiset"])
+    def test_a_certain_conclusion_from_whole_records_is_refused(self, run, case):
+        columns = {"age": [30] * 4, "cond": [["s"], ["x"], ["x"], ["x"]]}
+        skyline = {"values": {"s": [{"l": 1, "k": 0, "m": 0, "c": 0.7}]}}
+        spec = {
+            "columns": {**AGES, "sensitive": {"column": "cond", "case": case}},
+            "privacy": {"skyline": skyline},
+        }
+        with pytest.raises(InfeasibleError, match="skyline"):
+            run(anonymize, columns, spec)
+        bucketized, _ = run(anonymize, columns, {**spec, "output": {"form": "bucketized"}}, "apart")
+        (row,) = [row for row in bucketized.verdict.rows if row.criterion == "skyline"]
+        ratio = Fraction(3, 4) if case == "mvpi-set" else 3 * Fraction(3, 4) ** 3
+        assert row.value == pytest.approx(float(1 / (1 + ratio)))
+        judged, _ = run(check, columns, spec, "checked")
+        (row,) = [row for row in judged.verdict.rows if row.criterion == "skyline"]
+        assert (row.value, row.status) == (1.0, "fail")
+
+    @pytest.mark.parametrize("case", ["mvpi-set", "mvpi-multiset"])
+    def test_no_published_record_is_beyond_the_confidence(self, run, case):
+        rng = random.Random(case)
+        conditions = ["asthma", "cough", "flu", "HIV", "TB"]
+        records = [[x for x in conditions if rng.random() < 0.25] for _ in range(400)]
+        records = [[*r, *r[:1]] if case == "mvpi-multiset" else r for r in records]
+        columns = {"age": [rng.randint(20, 60) for _ in records], "cond": pa.array(records)}
+        points = [{"l": l, "k": 0, "m": 0, "c": c} for l, c in ((0, 0.5), (1, 0.6), (2, 0.8))]
+        spec = {
+            "columns": {**AGES, "sensitive": {"column": "cond", "case": case}},
+            "privacy": {"k_anonymity": 5, "skyline": {"default": points}},
+        }
+        done, out = run(anonymize, columns, spec)
+        assert done.ok
+        groups = records_by_group(out)
+        assert len(groups) > 5
+        told = {row.level: Fraction(row.value) for row in done.verdict.rows if row.criterion == "skyline"}
+        for value in conditions:
+            for point in points:
+                truth = breach_of_records(groups, value, point["l"])
+                assert truth < point["c"]
+                stated = told[f"σ = {value}, (ℓ, k, m) = ({point['l']}, 0, 0)"]
+                assert truth <= stated + Fraction(1, 10**9)
+                assert point["l"] or truth == pytest.approx(float(stated))
+
+    def test_a_value_twice_in_a_multiset_is_one_person(self, run):
+        columns = {"age": [30] * 4, "cond": [["s", "s", "s"], ["x"], ["x"], ["y"]]}
+        spec = {
+            "columns": {**AGES, "sensitive": {"column": "cond", "case": "mvpi-multiset"}},
+            "privacy": {"skyline": {"values": {"s": [{"l": 0, "k": 0, "m": 0, "c": 0.3}]}}},
+        }
+        done, out = run(anonymize, columns, spec)
+        assert done.ok
+        assert sorted(map(len, records_by_group(out)[0])) == [1, 1, 1, 3]
+        assert verify(out).ok
+
+
+class TestNamesOfValues:
+    """A value that a spec names must be one that occurs."""
+
+    @pytest.mark.parametrize(
+        ("values", "name", "near"),
+        [(["HIV", "flu"], "Hiv", "HIV"), (["HIV", "flu"], "HIV ", "HIV"), (["HIV", "flu"], "cancer", None)],
+    )
+    def test_a_name_that_no_row_has_stops_every_command(self, run, values, name, near):
+        columns = {"age": list(range(20, 60)), "d": values * 20}
+        spec = {
+            "columns": {**AGES, "sensitive": "d"},
+            "privacy": {"k_anonymity": 2, "skyline": {"values": {name: [POINT]}}},
+        }
+        for command in (anonymize, check, explore):
+            with pytest.raises(SpecError) as told:
+                run(command, columns, spec, command.__name__)
+            assert f"did you mean `{near}`?" in str(told.value) or near is None
+            assert "may_be_absent" in str(told.value)
+
+    @pytest.mark.parametrize(
+        ("column", "name"),
+        [
+            (pa.array([5.0, 6.0] * 20), 5),
+            (pa.array([Decimal("5.00"), Decimal("6.00")] * 20, pa.decimal128(5, 2)), 5),
+            (pa.array([True, False] * 20), "True"),
+            (pa.array([True, False] * 20), True),
+            (pa.array([1e10, 2.0] * 20), 10000000000),
+        ],
+    )
+    def test_numbers_and_booleans_are_compared_as_such(self, run, column, name):
+        columns = {"age": list(range(20, 60)), "d": column}
+        spec = {
+            "columns": {**AGES, "sensitive": "d"},
+            "privacy": {"skyline": {"values": {name: [{**POINT, "c": 0.8}]}}},
+        }
+        done, out = run(anonymize, columns, spec)
+        assert done.ok
+        assert done.summary["release"]["groups"] < 20
+        assert verify(out).ok
+
+    def test_what_may_be_absent_may(self, run):
+        columns = {"age": list(range(20, 60)), "d": ["HIV", "flu"] * 20}
+        skyline = {"values": {"cancer": [POINT]}, "may_be_absent": ["cancer"]}
+        spec = {"columns": {**AGES, "sensitive": "d"}, "privacy": {"k_anonymity": 4, "skyline": skyline}}
+        assert run(anonymize, columns, spec)[0].ok
+        with pytest.raises(InfeasibleError, match="at least one criterion applies"):
+            run(anonymize, columns, {**spec, "privacy": {"skyline": skyline}}, "nothing")
+
+    def test_a_release_that_promises_nothing_does_not_verify(self, run):
+        columns = {"age": list(range(20, 60)), "d": ["HIV", "flu"] * 20}
+        spec = {"columns": {**AGES, "sensitive": "d"}, "privacy": {"k_anonymity": 4}}
+        _, out = run(anonymize, columns, spec)
+        manifest = out / "release" / "release.json"
+        told = json.loads(manifest.read_text())
+        told["privacy"] = {"skyline": {"values": {"Hiv": [POINT]}, "default": []}}
+        manifest.write_text(json.dumps(told))
+        found = verify(out)
+        assert [row.criterion for row in found.verdict.failures] == ["guarantees"]
+
+
+class TestSameness:
+    """−0.0 is 0.0 and NaN is null, in every column and command."""
+
+    def test_two_zeros_are_one_value(self, run):
+        columns = {"age": list(range(20, 40)), "d": [0.0, -0.0] * 10}
+        privacy = {"l_diversity": {"kind": "distinct", "l": 2}}
+        with pytest.raises(InfeasibleError):
+            run(anonymize, columns, {"columns": {**AGES, "sensitive": "d"}, "privacy": privacy})
+        table = {"g": [1, 1, 2, 2], "d": [0.0, -0.0, -0.0, 0.0]}
+        judged, _ = run(check, table, {"columns": {"group": "g", "sensitive": "d"}, "privacy": privacy}, "c")
+        assert not judged.ok
+
+    def test_zeros_in_sets_are_one_value(self, run):
+        columns = {"age": [30] * 4, "cond": [[0.0, -0.0], [-0.0], [1.0], []]}
+        spec = {
+            "columns": {**AGES, "sensitive": {"column": "cond", "case": "mvpi-set"}},
+            "privacy": {"skyline": {"default": [{"l": 0, "k": 0, "m": 0, "c": 0.6}]}},
+            "output": {"form": "bucketized"},
+        }
+        _, out = run(anonymize, columns, spec)
+        counted = pq.read_table(out / "release" / "data" / "sensitive").to_pylist()
+        assert [(row["cond"], row["count"]) for row in counted] == [(0.0, 2), (1.0, 1)]
+
+    def test_nan_is_a_null(self, run):
+        nan = float("nan")
+        columns = {"age": list(range(20, 40)), "d": [1.0, nan, 2.0, None] * 5}
+        spec = {"columns": {**AGES, "sensitive": "d"}, "privacy": {"k_anonymity": 2}}
+        done, out = run(anonymize, columns, {**spec, "nulls": "suppress"})
+        assert {row["d"] for row in published(out)} == {1.0, 2.0}
+        assert done.summary["release"]["suppressed"]["nulls"] == 10
+        with pytest.raises(DataError, match=r"`d` has 10 rows with null or NaN"):
+            run(anonymize, columns, {**spec, "nulls": "error"}, "error")
+        table = {"g": [1, 1, 2, 2], "d": [nan, None, nan, None]}
+        diverse = {"l_diversity": {"kind": "distinct", "l": 2}}
+        judged, _ = run(check, table, {"columns": {"group": "g", "sensitive": "d"}, "privacy": diverse}, "c")
+        assert not judged.ok
+
+    def test_nan_inside_an_array_is_a_null(self, run):
+        columns = {"age": list(range(20, 24)), "d": [[1.0, float("nan")], [1.0], [2.0], [2.0]]}
+        spec = {
+            "columns": {**AGES, "sensitive": {"column": "d", "case": "mvpi-set"}},
+            "privacy": {"k_anonymity": 2},
+            "nulls": "error",
+        }
+        with pytest.raises(DataError, match=r"`d` has 1 rows with null or NaN"):
+            run(anonymize, columns, spec)
+
+
+class TestLabels:
+    """Different things have different names."""
+
+    def test_null_and_the_text_of_its_name(self, run):
+        values = [None if i % 8 == 0 else "(null)" if i % 4 == 1 else "flu" for i in range(40)]
+        columns = {"age": list(range(20, 60)), "d": values}
+        default, strict = {"l": 0, "k": 0, "m": 0, "c": 1.0}, {"l": 0, "k": 2, "m": 0, "c": 0.5}
+        for name in ("(null)", r"\(null)"):
+            skyline = {"default": [default], "values": {name: [strict]}}
+            spec = {"columns": {**AGES, "sensitive": "d"}, "privacy": {"skyline": skyline}}
+            done, _ = run(anonymize, columns, spec, f"run{len(name)}")
+            levels = {row.level: row.threshold for row in done.verdict.rows if row.criterion == "skyline"}
+            assert levels[f"σ = {name}, (ℓ, k, m) = (0, 2, 0)"] == 0.5
+            assert len(levels) == 3
+
+    def test_sets_of_odd_categories(self, run):
+        odd = ["a", "b", "a, b", "{a", "b}", "{a, b}", "a or null", "\\", "\\ or null", ""]
+        columns = {"q": [*odd, *odd, None, None], "d": ["x", "y"] * 11}
+        spec = {
+            "columns": {"quasi_identifiers": {"q": "categorical"}, "sensitive": "d"},
+            "privacy": {"k_anonymity": 4},
+        }
+        _, out = run(anonymize, columns, spec)
+        groups = {row["group_id"]: row["q"] for row in published(out)}
+        assert len(groups) > 2
+        told = [read_label(label) for label in groups.values()]
+        assert sorted(x for group in told for x in group if x is not None) == sorted(odd)
+        assert sum(None in group for group in told) == 1
+
+
+def read_label(label):
+    """The categories that a label stands for, null as None, read as the documentation says."""
+    if label is None:
+        return {None}
+    held, text, at, parts, braced = set(), "", 0, [], label.startswith("{")
+    if braced:
+        at = 1
+    while at < len(label):
+        if label[at] == "\\":
+            text, at = text + label[at + 1], at + 2
+        elif (braced and label[at] == ",") or label[at] == "}":
+            parts.append(text)
+            text, at = "", at + (2 if label[at] == "," else 1)
+            braced = label[at - 1] != "}"
+        elif label[at:] == " or null":
+            held.add(None)
+            break
+        else:
+            text, at = text + label[at], at + 1
+    return held | set(parts if label.startswith("{") else [text])
+
+
+class TestTheSameDraw:
+    """Running again on the same data does not draw anew."""
+
+    SKEWED = ("a",) * 60 + ("b",) * 24 + ("c",) * 12 + ("d",) * 6 + ("e",) * 6
+
+    def spec(self, budget):
+        return {
+            "columns": {**AGES, "sensitive": "d"},
+            "privacy": {"k_anonymity": 2},
+            "suppression": {"method": "r", "l": 3, "budget": budget},
+            "output": {"overwrite": True},
+        }
+
+    def columns(self):
+        return {"age": list(range(len(self.SKEWED))), "d": list(self.SKEWED)}
+
+    def test_kept_rows_are_the_same_at_every_run(self, run, tmp_path):
+        kept = []
+        for _ in range(3):
+            run(suppress, self.columns(), self.spec(1.0))
+            kept.append(sorted(pq.read_table(tmp_path / "out" / "private" / "kept")["age"].to_pylist()))
+        assert kept[0] == kept[1] == kept[2]
+        assert len(kept[0]) < len(self.SKEWED)
+        key = tmp_path / ".releases" / "draw.key"
+        assert key.stat().st_mode & 0o777 == 0o600
+        key.unlink()
+        others = set()
+        for _ in range(8):
+            run(suppress, self.columns(), self.spec(1.0))
+            key.unlink()
+            others.add(tuple(sorted(pq.read_table(tmp_path / "out" / "private" / "kept")["age"].to_pylist())))
+        assert len(others) > 1
+
+    def test_after_a_budget_error_the_next_run_draws_the_same(self, run):
+        rates = []
+        for _ in range(4):
+            with pytest.raises(BudgetError, match="draws the same") as told:
+                run(anonymize, self.columns(), self.spec(0.01))
+            rates.append(str(told.value))
+        assert len(set(rates)) == 1
+
+    def test_a_damaged_key_is_told(self, run, tmp_path):
+        (tmp_path / ".releases").mkdir()
+        (tmp_path / ".releases" / "draw.key").write_text("none")
+        with pytest.raises(DataError, match="is damaged"):
+            run(suppress, self.columns(), self.spec(1.0))
+
+
+class TestOneRowEach:
+    """Two people with six rows each are two people."""
+
+    COLUMNS: ClassVar = {
+        "person": ["alice"] * 6 + ["bob"] * 6,
+        "visit": list(range(12)),
+        "age": [30] * 6 + [60] * 6,
+        "disease": ["flu", "hiv", "cold", "asthma", "gout", "angina"] * 2,
+    }
+
+    def spec(self, *identifiers, **more):
+        return {
+            "columns": {"identifiers": list(identifiers), **AGES, "sensitive": "disease", **more},
+            "privacy": {"k_anonymity": 6, "l_diversity": {"kind": "distinct", "l": 6}},
+        }
+
+    @pytest.mark.parametrize("command", [anonymize, check, explore])
+    def test_a_repeated_identifier_stops_the_run(self, run, command):
+        with pytest.raises(
+            DataError, match="2 values of `person` stand on several rows, one of them on 6"
+        ) as told:
+            run(command, self.COLUMNS, self.spec("visit", "person"))
+        assert "alice" not in str(told.value) and "`visit`" not in str(told.value)
+        assert "may_repeat" in str(told.value) and "mvpi-set" in str(told.value)
+
+    def test_suppress_stops_too(self, run):
+        spec = {**self.spec("person"), "suppression": {"method": "r", "l": 2, "budget": 1}}
+        with pytest.raises(DataError, match="`person`"):
+            run(suppress, self.COLUMNS, spec)
+
+    def test_what_does_not_tell_people_apart_may_repeat(self, run):
+        assert run(anonymize, self.COLUMNS, self.spec("visit", "person", may_repeat=["person"]))[0].ok
+        with pytest.raises(SpecError, match=r"`columns.may_repeat.0` \(persn\).*did you mean `person`"):
+            run(anonymize, self.COLUMNS, self.spec("person", may_repeat=["persn"]))
+
+    def test_all_identifiers_are_told_at_once(self, run):
+        columns = {**self.COLUMNS, "number": [None, None, *range(10)], "zero": [0.0, -0.0, *range(1, 11)]}
+        with pytest.raises(DataError) as told:
+            run(anonymize, columns, self.spec("person", "number", "zero", "visit"))
+        text = str(told.value)
+        assert "1 values of `number` stand on several rows, one of them on 2 (2 rows have none)" in text
+        assert "1 values of `zero` stand on several rows" in text and "2 values of `person`" in text
+
+    def test_a_collision_of_hashes_is_not_a_repeat(self, spark):
+        from pyspark.sql import functions as F
+
+        table = spark.range(10).repartition(4)
+        assert some_hash_repeats(table, F.col("id") % 9)
+        assert not some_hash_repeats(table, F.xxhash64("id"))
+        assert repeats_told(table, "id", F.col("id")) is None
+
+    def test_what_cannot_be_compared_is_told(self, run):
+        columns = {**self.COLUMNS, "m": pa.array([[("a", 1)]] * 12, pa.map_(pa.string(), pa.int64()))}
+        with pytest.raises(DataError, match="`m` is map<string,bigint>, which cannot be compared"):
+            run(anonymize, columns, self.spec("m"))
