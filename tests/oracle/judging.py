@@ -87,10 +87,10 @@ def one_group(trial: Trial) -> list[Group]:
 
 
 def rightly_refused(trial: Trial) -> None:
-    """Object to a refusal where one group of everybody would do."""
+    """Object to a refusal where one group of everybody would do; a release must promise something."""
     group = one_group(trial)
     if group[0].size == 0:
         return
     found = findings(group, trial.document)
-    if all(one.holds and not one.bound for one in found):
+    if found and all(one.holds and not one.bound for one in found):
         raise Objection(f"refused, though one group of everybody would do: {found}")

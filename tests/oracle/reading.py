@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -116,10 +117,7 @@ def parse_label(label: str | None) -> Among:
     """Read a set of categories back: `a`, `{a, b}`, either with ` or null`; escapes as documented."""
     if label is None:
         return Among(frozenset(), True)
-    text = label.removesuffix(OR_NULL)
-    backslashes = len(text) - len(text.rstrip("\\"))
-    null = text != label and backslashes % 2 == 0
-    text = text if null else label
+    text, null = _without_null(label)
     if not text.startswith("{"):
         return Among(frozenset([_single(text)]), null)
     if not text.endswith("}"):
@@ -158,18 +156,23 @@ def _split(text: str) -> list[str]:
 
 
 def node_label(label: str | None, tree: Sequence[Sequence[str]]) -> Among:
-    """The leaves under a node of a hierarchy."""
+    """The leaves under a node of a hierarchy; in its name only backslashes and ` or null` are escaped."""
     if label is None:
         return Among(frozenset(), True)
+    text, null = _without_null(label)
+    name = re.sub(r"\\(.)", r"\1", text)
+    leaves = frozenset(row[0] for row in tree if name in row)
+    if not leaves:
+        raise Objection(f"no node of the hierarchy: {label!r}")
+    return Among(leaves, null)
 
-    def leaves(text: str) -> frozenset[str]:
-        found = frozenset(row[0] for row in tree if text in row)
-        return found or frozenset(row[0] for row in tree if text == "*")
 
-    exact = leaves(label)
-    if not exact and label.endswith(OR_NULL):
-        return Among(leaves(label[: -len(OR_NULL)]), True)
-    return Among(exact, False)
+def _without_null(label: str) -> tuple[str, bool]:
+    """A label without the mark of null, and whether it had one: an escaped ` or null` is none."""
+    text = label.removesuffix(OR_NULL)
+    backslashes = len(text) - len(text.rstrip("\\"))
+    null = text != label and backslashes % 2 == 0
+    return (text if null else label), null
 
 
 def range_of(row: Mapping[str, Any], name: str) -> Range:
