@@ -2,7 +2,7 @@
 
 import sys
 
-from ppdp_spark.cli import app
+from ppdp_spark.cli.app import app
 
 if __name__ == "__main__":
     app(["check", *sys.argv[1:]])

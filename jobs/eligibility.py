@@ -15,13 +15,13 @@ import typer
 
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.errors import PpdpError
-from ppdp_spark.pipeline import suppression
-from ppdp_spark.pipeline.failures import told_plainly
-from ppdp_spark.pipeline.grouping import Grouping
-from ppdp_spark.spark.layout import Layout
-from ppdp_spark.spark.profile import profile_table
+from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.layout import Layout
+from ppdp_spark.spark.data.profile import profile_table
+from ppdp_spark.spark.data.tables import assign_roles, read_table
+from ppdp_spark.spark.partition.grouping import Grouping
 from ppdp_spark.spark.session import local_session
-from ppdp_spark.spark.tables import assign_roles, read_table
+from ppdp_spark.spark.suppression import suppression_stage as suppression
 from ppdp_spark.spec import ReleaseSpec
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppdp_spark.pipeline import anonymize, attack, check, explore, suppress, verify
+    from ppdp_spark.commands import anonymize, attack, check, explore, suppress, verify
     from ppdp_spark.spec import ReleaseSpec
 
 __all__ = ["ReleaseSpec", "anonymize", "attack", "check", "explore", "suppress", "verify"]
@@ -21,7 +21,7 @@ def __getattr__(name: str) -> Any:
 
         return ReleaseSpec
     if name in __all__:
-        from ppdp_spark import pipeline
+        from ppdp_spark import commands as pipeline
 
         return getattr(pipeline, name)
     raise AttributeError(f"module 'ppdp_spark' has no attribute {name!r}")

@@ -85,3 +85,11 @@ class InternalError(PpdpError):
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+CHANGED = "the input changed while it was being read; run again on a stable copy"
+TWO_WAYS = "a group of the release is described in two ways, or its tables disagree about its size"
+FORGED = "two groups have different keys and nearly the same name: the table was made to deceive"
+
+TOLD_BY_TASKS = (CHANGED, TWO_WAYS, FORGED)
+"""Problems of the data that tasks find: Spark passes their text on, and the driver knows it again."""

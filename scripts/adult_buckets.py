@@ -36,7 +36,7 @@ from ppdp_spark.core.maxent import (
     true_posterior,
     with_people,
 )
-from ppdp_spark.core.mining import Rollup, Rule, attribute_sets, strongest_rules
+from ppdp_spark.core.maxent.rules import Rollup, Rule, attribute_sets, strongest_rules
 
 IntArray = NDArray[np.int64]
 

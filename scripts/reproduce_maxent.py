@@ -29,7 +29,7 @@ from maxent_page import draw, page
 from reproduction import NO_FIGURES, ROOT, Record, adult_path, write_results
 
 from ppdp_spark.core.maxent import maximum_entropy
-from ppdp_spark.core.mining import Rule
+from ppdp_spark.core.maxent.rules import Rule
 
 ALL_SIZES = tuple(range(1, len(QUASI_IDENTIFIERS) + 1))
 KNOWN = (0, 10, 25, 50, 100, 250, 500, 1000, 2000)

@@ -24,11 +24,13 @@ import numpy as np
 import pyarrow as pa
 from reproduction import NO_FIGURES, ROOT, Record, adult_path, pyplot, save, table, write_results
 
-from ppdp_spark.core.boxes import Box, Interval, Members
-from ppdp_spark.core.groups import FloatArray, IntArray
-from ppdp_spark.core.mondrian import Axis, Sensitive, partition
-from ppdp_spark.core.priors import PeoplePriors
-from ppdp_spark.core.queries import (
+from ppdp_spark.core.criteria.robustness import RRobustness, relaxed
+from ppdp_spark.core.criteria.robustness.priors import PeoplePriors
+from ppdp_spark.core.data.boxes import Box, Interval, Members
+from ppdp_spark.core.data.coded_people import Axis, Sensitive
+from ppdp_spark.core.data.groups import FloatArray, IntArray
+from ppdp_spark.core.partition.mondrian import partition
+from ppdp_spark.core.utility.queries import (
     Domain,
     Holders,
     Query,
@@ -39,8 +41,7 @@ from ppdp_spark.core.queries import (
     relative_errors,
     true_answers,
 )
-from ppdp_spark.core.robustness import RRobustness, relaxed
-from ppdp_spark.spark.placing import Placed, Placement
+from ppdp_spark.spark.partition.place_people import Placed, Placement
 
 QUERIES, QUICK_QUERIES = 1_000, 400
 LEVELS, QUICK_LEVELS = (2, 3, 4, 5, 6), (4,)
@@ -181,8 +182,8 @@ def read_adult(path: Path) -> Study:
 
 def read_census(rows: int) -> Study:
     """The synthetic census of the package, without nulls."""
-    from ppdp_spark.spark.census import census
     from ppdp_spark.spark.session import local_session
+    from ppdp_spark.spark.synthetic.census import census
 
     people = census(local_session(), rows, nulls=False).select(*CENSUS, SENSITIVE).toArrow()
     return census_study(people)

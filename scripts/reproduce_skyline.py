@@ -25,10 +25,11 @@ from benchmarks.dynamic_programming import dynamic_ratio
 from reproduction import NO_FIGURES, ROOT, adult_path, pyplot, save, table, write_results
 
 from ppdp_spark.core.criteria import RecursiveDiversity
-from ppdp_spark.core.groups import FloatArray, GroupSummaries, IntArray
-from ppdp_spark.core.knowledge import Bounds, KnowledgeSkyline, explore, signatures
-from ppdp_spark.core.mondrian import Axis, Sensitive, partition
-from ppdp_spark.core.skyline import LocalSkyline, Point, SkylineCriterion, Target, breach_probability
+from ppdp_spark.core.criteria.skyline import LocalSkyline, Point, SkylineCriterion, Target, breach_probability
+from ppdp_spark.core.data.coded_people import Axis, Sensitive
+from ppdp_spark.core.data.groups import FloatArray, GroupSummaries, IntArray
+from ppdp_spark.core.explorer.knowledge_skyline import Bounds, KnowledgeSkyline, explore, signatures
+from ppdp_spark.core.partition.mondrian import partition
 
 PEOPLE_A_GROUP, VALUES = 100, 20
 USUAL = (10, 10, 10)

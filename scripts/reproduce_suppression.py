@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from reproduction import NO_FIGURES, ROOT, adult_path, pyplot, save, table, write_results
 
-from ppdp_spark.core.suppression import expected_suppression, is_eligible, safe_d, unsafe_d
+from ppdp_spark.core.suppression.r import expected_suppression, is_eligible, safe_d, unsafe_d
 
 SAMPLES = 100
 LONG_RUN_SAMPLES = 4000

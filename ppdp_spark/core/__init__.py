@@ -1,0 +1,1 @@
+"""Mathematics in numpy, scipy and numba; nothing here knows Spark."""

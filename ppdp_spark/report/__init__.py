@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ppdp_spark.report.compared import render_comparison
-from ppdp_spark.report.comparing import Compared
-from ppdp_spark.report.frontier import Choice
-from ppdp_spark.report.page import render
-from ppdp_spark.report.sentences import COMMON_LIMITS, Guarantee, guarantees, outcome, passed
-from ppdp_spark.report.sweeping import render_sweep
+from ppdp_spark.report.compare.comparison import Compared
+from ppdp_spark.report.compare.comparison_page import render_comparison
+from ppdp_spark.report.compare.frontier_chart import Choice
+from ppdp_spark.report.compare.sweep_page import render_sweep
+from ppdp_spark.report.page.page import render
+from ppdp_spark.report.sentences.criteria import COMMON_LIMITS, Guarantee, guarantees, outcome, passed
 
 __all__ = [
     "COMMON_LIMITS",

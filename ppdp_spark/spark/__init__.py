@@ -1,0 +1,1 @@
+"""The same capabilities as `core`, distributed: DataFrames and Arrow only."""

@@ -11,7 +11,8 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchem
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from ppdp_spark.spec.base import (
+from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, with_shorthand
+from ppdp_spark.spec.fields import (
     LARGEST_COUNT,
     Listed,
     Number,
@@ -22,8 +23,7 @@ from ppdp_spark.spec.base import (
     fields_of,
     problem,
 )
-from ppdp_spark.spec.columns import Columns, Input, with_shorthand
-from ppdp_spark.spec.wording import Location, excerpt, wrong_kind
+from ppdp_spark.spec.messages import Location, excerpt, wrong_kind
 
 MOST_STATEMENTS = 100_000
 _SCALAR = "must be one value: text, a number or true/false"
@@ -80,7 +80,7 @@ Quantity = Annotated[float, Field(ge=0, le=LARGEST_COUNT, allow_inf_nan=False), 
 Size = Annotated[int, Field(strict=True, ge=0, le=MOST_STATEMENTS)]
 
 
-class Original(Input):
+class OriginalSpec(InputSpec):
     """A table beside the release, such as the one it was made from; a path alone will do."""
 
     @classmethod
@@ -96,7 +96,7 @@ class Original(Input):
         return schema
 
 
-class NamedPerson(SpecModel):
+class NamedPersonSpec(SpecModel):
     """Somebody the adversary can name: quasi-identifiers that single out one combination."""
 
     name: Text = Field(examples=["alice"])
@@ -104,7 +104,7 @@ class NamedPerson(SpecModel):
     group: Scalar | None = Field(default=None, description="The person's group, if the adversary knows it.")
 
 
-class Subject(SpecModel):
+class SubjectSpec(SpecModel):
     """P(value | given): a share of the people with these quasi-identifiers."""
 
     given: dict[Text, Condition] = Field(
@@ -120,7 +120,7 @@ class Subject(SpecModel):
         yield from _one_value(data)
 
 
-class Knowledge(SpecModel):
+class KnowledgeSpec(SpecModel):
     """One statement: on a share of people, on named people, or that one share is not below another.
 
     With `people`, `exactly`, `at_least` and `at_most` count people; elsewhere they are probabilities.
@@ -135,8 +135,8 @@ class Knowledge(SpecModel):
     exactly: Quantity | None = Field(default=None, description="So many of the people.")
     at_least: Quantity | None = None
     at_most: Quantity | None = None
-    more: Subject | None = Field(default=None, description="P(more) is at least P(than).")
-    than: Subject | None = None
+    more: SubjectSpec | None = Field(default=None, description="P(more) is at least P(than).")
+    than: SubjectSpec | None = None
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
@@ -170,7 +170,7 @@ def _one_value(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
 def _comparison_problems(given: set[str]) -> Iterator[tuple[Location, str]]:
     if not {"more", "than"} <= given:
         yield (), "needs both `more` and `than`"
-    for key in sorted(given & (set(Knowledge.model_fields) - {"more", "than"})):
+    for key in sorted(given & (set(KnowledgeSpec.model_fields) - {"more", "than"})):
         yield (key,), "does not go with `more` and `than`: remove it"
 
 
@@ -193,7 +193,7 @@ def _count_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
             yield (key,), f"({bound:g}) is more than the {len(people)} people named"
 
 
-class Mine(SpecModel):
+class MineSpec(SpecModel):
     """The strongest rules of the original that the adversary is given, more and more of them."""
 
     positive: Annotated[tuple[Size, ...], Listed] = Field(
@@ -238,24 +238,24 @@ class Mine(SpecModel):
         return tuple((more, less, within) for within in self.within for more, less in pairs)
 
 
-class Attack(SpecModel):
+class AttackSpec(SpecModel):
     """What `attack` tries: the conclusions of an adversary who knows the release and more.
 
     Without `release` the attacked table is the spec's input, with its groups in `columns.group`.
     """
 
     release: Text | None = Field(default=None, description="Output folder of a release of ours.")
-    original: Original | None = Field(
+    original: OriginalSpec | None = Field(
         default=None,
         description="The table it was made from, for mining and to measure the distance.",
     )
-    external: Original | None = Field(
+    external: OriginalSpec | None = Field(
         default=None,
         description="People with their quasi-identifiers, to resolve groups of a generalized release.",
     )
-    people: Annotated[tuple[NamedPerson, ...], Listed] = ()
-    knowledge: Annotated[tuple[Knowledge, ...], Field(max_length=MOST_STATEMENTS), Listed] = ()
-    mine: Mine | None = None
+    people: Annotated[tuple[NamedPersonSpec, ...], Listed] = ()
+    knowledge: Annotated[tuple[KnowledgeSpec, ...], Field(max_length=MOST_STATEMENTS), Listed] = ()
+    mine: MineSpec | None = None
     threshold: Share | None = Field(
         default=None, description="Largest posterior probability allowed; beyond it the verdict is fail."
     )
@@ -283,7 +283,7 @@ class Attack(SpecModel):
                     )
 
 
-def lacking_for_attack(attack: Attack | None, columns: Columns) -> Iterator[str]:
+def lacking_for_attack(attack: AttackSpec | None, columns: ColumnsSpec) -> Iterator[str]:
     """A release of ours says what its columns are; of another table the spec must."""
     if attack is not None and attack.release is not None:
         return

@@ -10,9 +10,9 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from ppdp_spark.spec.base import Names, Positive, SpecModel, Text
+from ppdp_spark.spec.fields import Names, Positive, SpecModel, Text
+from ppdp_spark.spec.messages import Location, excerpt, shown
 from ppdp_spark.spec.nearest import suggestion
-from ppdp_spark.spec.wording import Location, excerpt, shown
 
 Format = Literal["parquet", "csv", "orc", "json"]
 ColumnType = Literal["numeric", "categorical", "date", "timestamp", "boolean"]
@@ -46,7 +46,7 @@ def format_of(path: str) -> Format | None:
     return _ENDINGS.get(suffixes[-1]) if suffixes else None
 
 
-class Input(SpecModel):
+class InputSpec(SpecModel):
     """The table to read: files at a path, or a table of the catalog."""
 
     hidden: ClassVar[frozenset[str]] = frozenset({"options"})
@@ -95,7 +95,7 @@ def _option(value: Any) -> Any:
     return value
 
 
-class QuasiIdentifier(SpecModel):
+class QuasiIdentifierSpec(SpecModel):
     """A column an adversary may know: generalized in the release."""
 
     type: ColumnType | None = Field(default=None, description="Told from the table's schema when left out.")
@@ -131,7 +131,7 @@ class QuasiIdentifier(SpecModel):
         return schema
 
 
-class Sensitive(SpecModel):
+class SensitiveSpec(SpecModel):
     """The column to protect; `case` says whether a person has one value, a set, or a multiset."""
 
     column: Text = Field(examples=["occupation"])
@@ -150,7 +150,7 @@ class Sensitive(SpecModel):
         return schema
 
 
-class Columns(SpecModel):
+class ColumnsSpec(SpecModel):
     """One role a column; a column without a role is not published."""
 
     identifiers: Names = Field(
@@ -160,10 +160,10 @@ class Columns(SpecModel):
         default=(),
         description="Identifiers that do not tell people apart, such as names: they may repeat.",
     )
-    quasi_identifiers: dict[Text, QuasiIdentifier] = Field(
+    quasi_identifiers: dict[Text, QuasiIdentifierSpec] = Field(
         default_factory=dict, description="Generalized, or published apart from the sensitive column."
     )
-    sensitive: Sensitive | None = Field(
+    sensitive: SensitiveSpec | None = Field(
         default=None, description="Protected by all criteria but k-anonymity."
     )
     publish_as_is: Names = Field(

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spec.wording import excerpt, located, wrong_kind
+from ppdp_spark.spec.messages import excerpt, located, wrong_kind
 
 LARGEST_FILE = 1_000_000
 

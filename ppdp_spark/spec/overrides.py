@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ppdp_spark.spec.document import parse_yaml
-from ppdp_spark.spec.wording import dotted, kind, located
+from ppdp_spark.spec.messages import dotted, kind, located
 
 _SEGMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|' r"'([^']*)'|" r"""([^."'=]+)""", re.DOTALL)
 _SYNTAX = "must be PATH=VALUE, such as privacy.k_anonymity=20"

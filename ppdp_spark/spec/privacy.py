@@ -9,7 +9,8 @@ from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from ppdp_spark.spec.base import (
+from ppdp_spark.spec.columns import with_shorthand
+from ppdp_spark.spec.fields import (
     LARGEST_COUNT,
     LARGEST_L,
     GroupSize,
@@ -22,9 +23,8 @@ from ppdp_spark.spec.base import (
     SpecModel,
     Text,
 )
-from ppdp_spark.spec.columns import with_shorthand
+from ppdp_spark.spec.messages import Location, excerpt, kind, shown
 from ppdp_spark.spec.nearest import suggestion
-from ppdp_spark.spec.wording import Location, excerpt, kind, shown
 
 Known = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
 KnownValues = Annotated[int, Field(strict=True, ge=0, le=LARGEST_L)]
@@ -36,7 +36,7 @@ EntropyOrCount = Annotated[
 ]
 
 
-class LDiversity(SpecModel):
+class LDiversitySpec(SpecModel):
     """ℓ-diversity: `distinct` and `recursive` take a whole ℓ, `entropy` any number above 1."""
 
     kind: Literal["distinct", "entropy", "recursive"] = Field(examples=["recursive"])
@@ -64,21 +64,21 @@ class LDiversity(SpecModel):
             yield ("c",), f"belongs to recursive ℓ-diversity only: remove it, or change `kind` ({variant})"
 
 
-class TCloseness(SpecModel):
+class TClosenessSpec(SpecModel):
     """t-closeness under the equal or the ordered ground distance."""
 
     t: Share = Field(examples=[0.3])
     distance: Literal["equal", "ordered"] = "equal"
 
 
-class BetaLikeness(SpecModel):
+class BetaLikenessSpec(SpecModel):
     """β-likeness, basic or enhanced (the stricter of the two, hence the default)."""
 
     beta: Positive = Field(examples=[2])
     kind: Literal["basic", "enhanced"] = "enhanced"
 
 
-class DeltaDisclosure(SpecModel):
+class DeltaDisclosureSpec(SpecModel):
     """δ-disclosure privacy."""
 
     delta: Positive = Field(examples=[1.5])
@@ -96,14 +96,14 @@ class DeltaDisclosure(SpecModel):
         return schema
 
 
-class AlphaK(SpecModel):
+class AlphaKSpec(SpecModel):
     """(α, k)-anonymity: groups of k people in which no value has more than the share α."""
 
     alpha: Share = Field(examples=[0.5])
     k: GroupSize = Field(examples=[10])
 
 
-class SkylinePoint(SpecModel):
+class SkylinePointSpec(SpecModel):
     """Knowledge (ℓ, k, m) against which the breach probability must stay below c [Skyline, Def 4]."""
 
     l: KnownValues = Field(examples=[3])
@@ -111,19 +111,19 @@ class SkylinePoint(SpecModel):
     m: Known = Field(examples=[2])
     c: Share = Field(examples=[0.5])
 
-    def dominates(self, other: SkylinePoint) -> bool:
+    def dominates(self, other: SkylinePointSpec) -> bool:
         """Whether a release that is safe at this point is always safe at the other."""
         more_known = self.l >= other.l and self.k >= other.k and self.m >= other.m
         return more_known and self.c <= other.c
 
 
-Points = Annotated[tuple[SkylinePoint, ...], Field(min_length=1), Listed]
+Points = Annotated[tuple[SkylinePointSpec, ...], Field(min_length=1), Listed]
 
 
-class Skyline(SpecModel):
+class SkylineSpec(SpecModel):
     """A skyline for each sensitive value; `default` is for the values not named."""
 
-    default: Annotated[tuple[SkylinePoint, ...], Listed] = ()
+    default: Annotated[tuple[SkylinePointSpec, ...], Listed] = ()
     values: dict[str, Points] = Field(default_factory=dict)
     may_be_absent: Names = Field(
         default=(), description="Names in `values` that need not occur; any other that does not is an error."
@@ -152,7 +152,7 @@ class Skyline(SpecModel):
 
     def redundant(self) -> Iterator[tuple[Location, Location]]:
         """Pairs of places (redundant point, the point of the same skyline that covers it)."""
-        places: dict[Location, tuple[SkylinePoint, ...]] = {("default",): self.default}
+        places: dict[Location, tuple[SkylinePointSpec, ...]] = {("default",): self.default}
         places.update({("values", value): points for value, points in self.values.items()})
         for place, points in places.items():
             for i, point in enumerate(points):
@@ -164,7 +164,7 @@ class Skyline(SpecModel):
                 yield from (((*place, i), (*place, j)) for j in list(stronger)[:1])
 
 
-class Prior(SpecModel):
+class PriorSpec(SpecModel):
     """What an adversary knows of the sensitive column given some quasi-identifiers.
 
     Learned from the data, or read from a table with the columns of the signature, the value and
@@ -183,27 +183,27 @@ class Prior(SpecModel):
                 yield ("attributes",), "names a column twice"
 
 
-class Robustness(SpecModel):
+class RobustnessSpec(SpecModel):
     """r-robustness: no posterior above 1/r; `binary` is the model of the published Δ condition."""
 
     r: Annotated[float, Field(gt=1, le=LARGEST_L, allow_inf_nan=False), Number] = Field(examples=[3])
     model: Literal["joint", "binary"] = "joint"
-    priors: Annotated[tuple[Prior, ...], Field(min_length=1), Listed] = Field(
+    priors: Annotated[tuple[PriorSpec, ...], Field(min_length=1), Listed] = Field(
         examples=["[{attributes: [sex]}]"]
     )
 
 
-class Privacy(SpecModel):
+class PrivacySpec(SpecModel):
     """The criteria; each left out is not demanded."""
 
     k_anonymity: GroupSize | None = None
-    l_diversity: LDiversity | None = None
-    t_closeness: TCloseness | None = None
-    beta_likeness: BetaLikeness | None = None
-    delta_disclosure: DeltaDisclosure | None = None
-    alpha_k: AlphaK | None = None
-    skyline: Skyline | None = None
-    robustness: Robustness | None = None
+    l_diversity: LDiversitySpec | None = None
+    t_closeness: TClosenessSpec | None = None
+    beta_likeness: BetaLikenessSpec | None = None
+    delta_disclosure: DeltaDisclosureSpec | None = None
+    alpha_k: AlphaKSpec | None = None
+    skyline: SkylineSpec | None = None
+    robustness: RobustnessSpec | None = None
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:

@@ -12,8 +12,10 @@ from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
 
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spec.attack import Attack
-from ppdp_spark.spec.base import (
+from ppdp_spark.spec.attack import AttackSpec
+from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec
+from ppdp_spark.spec.document import read_document
+from ppdp_spark.spec.fields import (
     LARGEST_COUNT,
     LARGEST_L,
     Listed,
@@ -26,14 +28,12 @@ from ppdp_spark.spec.base import (
     fields_of,
     whole_number,
 )
-from ppdp_spark.spec.columns import Columns, Input, Sensitive
-from ppdp_spark.spec.document import read_document
-from ppdp_spark.spec.lacking import NO_CRITERIA, lacking
+from ppdp_spark.spec.messages import Location, excerpt, located, shown, wrong_kind
 from ppdp_spark.spec.nearest import suggestion
 from ppdp_spark.spec.overrides import overridden
 from ppdp_spark.spec.paths import resolved_path
-from ppdp_spark.spec.privacy import Privacy
-from ppdp_spark.spec.wording import Location, excerpt, located, shown, wrong_kind
+from ppdp_spark.spec.privacy import PrivacySpec
+from ppdp_spark.spec.requirements import NO_CRITERIA, lacking
 
 Command = Literal["anonymize", "attack", "check", "explore", "suppress"]
 
@@ -44,7 +44,7 @@ _WITHOUT_SENSITIVE = {"k_anonymity"}
 _FOR_ANY_CASE = {"k_anonymity", "skyline"}
 
 
-class Suppression(SpecModel):
+class SuppressionSpec(SpecModel):
     """Rows removed before partitioning so that no sensitive value is too frequent."""
 
     hidden: ClassVar[frozenset[str]] = frozenset({"unsafe_fixed_seed"})
@@ -70,7 +70,7 @@ class Suppression(SpecModel):
             yield ("l",), f"is missing: method {data['method']} needs it, add `l: 6`"
 
 
-class Output(SpecModel):
+class OutputSpec(SpecModel):
     """Where the release goes, and its form."""
 
     path: Text | None = Field(
@@ -84,7 +84,7 @@ class Output(SpecModel):
     )
 
 
-class Explore(SpecModel):
+class ExploreSpec(SpecModel):
     """What `explore` looks for: how much an adversary may know before a value is breached."""
 
     values: SomeNames | None = Field(
@@ -105,18 +105,18 @@ class ReleaseSpec(SpecModel):
         examples=[1], description="Version of the spec's own format."
     )
     dataset: Annotated[Text, Field(max_length=200)] = Field(examples=["census-2026"])
-    input: Input = Field(examples=["{path: data/census.parquet}"])
-    columns: Columns = Field(examples=["{quasi_identifiers: {age: numeric}, sensitive: occupation}"])
+    input: InputSpec = Field(examples=["{path: data/census.parquet}"])
+    columns: ColumnsSpec = Field(examples=["{quasi_identifiers: {age: numeric}, sensitive: occupation}"])
     nulls: Literal["category", "suppress", "error"] = Field(
         default="category",
         description="A null in a quasi-identifier is a value of its own, removes the row, or stops.",
     )
-    privacy: Privacy = Privacy()
+    privacy: PrivacySpec = PrivacySpec()
     partitioner: Literal["mondrian", "art", "anatomy"] = "mondrian"
-    suppression: Suppression = Suppression()
-    output: Output = Output()
-    explore: Explore | None = None
-    attack: Attack | None = None
+    suppression: SuppressionSpec = SuppressionSpec()
+    output: OutputSpec = OutputSpec()
+    explore: ExploreSpec | None = None
+    attack: AttackSpec | None = None
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> Self:
@@ -157,7 +157,7 @@ class ReleaseSpec(SpecModel):
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
         columns, privacy = fields_of(data.get("columns")), fields_of(data.get("privacy"))
-        if isinstance(data.get("columns"), Mapping | Columns):
+        if isinstance(data.get("columns"), Mapping | ColumnsSpec):
             yield from _sensitive_problems(data, columns, privacy)
             yield from _attribute_problems(columns, privacy)
 
@@ -215,7 +215,7 @@ def _sensitive_problems(
     data: Mapping[str, Any], columns: Mapping[str, Any], privacy: Mapping[str, Any]
 ) -> Iterator[tuple[Location, str]]:
     """Whatever looks at the sensitive column needs one; most criteria need one value a person."""
-    criteria = [name for name in Privacy.model_fields if privacy.get(name) is not None]
+    criteria = [name for name in PrivacySpec.model_fields if privacy.get(name) is not None]
     method = fields_of(data.get("suppression")).get("method", "none")
     suppressing = ["suppression"] if method in ("r", "safe-d", "unsafe-d") else []
     if columns.get("sensitive") is None:
@@ -227,7 +227,7 @@ def _sensitive_problems(
             names = ", ".join(f"`{name}`" for name in needing)
             yield ("columns", "sensitive"), f"is missing: needed by {names}; add `sensitive: {{column: ...}}`"
         return
-    case = fields_of(Sensitive.written_out(columns["sensitive"])).get("case")
+    case = fields_of(SensitiveSpec.written_out(columns["sensitive"])).get("case")
     if case in ("mvpi-set", "mvpi-multiset"):
         single = [("privacy", name) for name in criteria if name not in _FOR_ANY_CASE]
         for place in single + [(name,) for name in suppressing]:

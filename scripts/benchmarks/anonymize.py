@@ -8,8 +8,8 @@ from typing import Any
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, floor_action, release_spec, spark_session
 from benchmarks.tables import QUASI_IDENTIFIERS, SENSITIVE
-from ppdp_spark.pipeline import anonymize
-from ppdp_spark.results import Run
+from ppdp_spark.commands import anonymize
+from ppdp_spark.run.results import Run
 
 
 def measure(bench: Bench) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, release_spec, spark_session
 from benchmarks.tables import QUASI_IDENTIFIERS, SENSITIVE
-from ppdp_spark.pipeline import anonymize, attack
-from ppdp_spark.results import Run
+from ppdp_spark.commands import anonymize, attack
+from ppdp_spark.run.results import Run
 
 PRIVACY = {"k_anonymity": 5, "l_diversity": {"kind": "distinct", "l": 2}}
 ATTRIBUTES = [1, 2]

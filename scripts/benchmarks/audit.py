@@ -7,8 +7,8 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, count_action, grouped_spec, spark_session
 from benchmarks.tables import GROUP, REGION, SEX, VALUE
-from ppdp_spark.pipeline import check
-from ppdp_spark.results import Run
+from ppdp_spark.commands import check
+from ppdp_spark.run.results import Run
 from ppdp_spark.spec import ReleaseSpec
 
 R = 2

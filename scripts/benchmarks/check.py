@@ -8,8 +8,8 @@ from typing import Any
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, count_action, grouped_spec, spark_session
 from benchmarks.tables import GROUP, VALUE, VALUES
-from ppdp_spark.pipeline import check
-from ppdp_spark.results import Run
+from ppdp_spark.commands import check
+from ppdp_spark.run.results import Run
 from ppdp_spark.spec import ReleaseSpec
 
 

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from benchmarks.bench import Bench
 from benchmarks.on_spark import grouped_spec, spark_session
 from benchmarks.tables import GROUP, VALUE
-from ppdp_spark.pipeline import check
-from ppdp_spark.results import Run
+from ppdp_spark.commands import check
+from ppdp_spark.run.results import Run
 
 CRITERIA = {"k_anonymity": 2, "l_diversity": {"kind": "distinct", "l": 2}, "t_closeness": {"t": 1.0}}
 

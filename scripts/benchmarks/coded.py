@@ -12,16 +12,17 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from benchmarks.tables import CATEGORICAL, QUASI_IDENTIFIERS, SENSITIVE
-from ppdp_spark.core.attributes import Attribute, Categorical, Column, Ordered
 from ppdp_spark.core.criteria import KAnonymity
-from ppdp_spark.core.mondrian import Partition, Sensitive, partition
+from ppdp_spark.core.data.attributes import Attribute, Categorical, CodeColumn, Ordered
+from ppdp_spark.core.data.coded_people import Partition, Sensitive
+from ppdp_spark.core.partition.mondrian import partition
 
 
 @dataclass(frozen=True)
 class Coded:
     """People as codes, 0 for null; one column an attribute."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[CodeColumn, ...]
     codes: NDArray[np.int32]
     sensitive: Sensitive
 
@@ -41,7 +42,7 @@ class Coded:
         return pd.DataFrame(self.codes, columns=list(QUASI_IDENTIFIERS))
 
 
-def _column(name: str, array: pa.Array) -> Column:
+def _column(name: str, array: pa.Array) -> CodeColumn:
     attribute: Attribute
     if name in (*CATEGORICAL, SENSITIVE):
         names = sorted(value for value in pc.unique(array).to_pylist() if value is not None)
@@ -53,7 +54,7 @@ def _column(name: str, array: pa.Array) -> Column:
         attribute = Ordered(name, "integer", "int", low, high)
         codes = pc.subtract(array, low - 1)
     plain = pc.fill_null(codes, 0).to_numpy(zero_copy_only=False).astype(np.int32)
-    return Column(attribute, plain, np.empty(0, np.int64))
+    return CodeColumn(attribute, plain, np.empty(0, np.int64))
 
 
 def group_numbers(order: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.int64]:

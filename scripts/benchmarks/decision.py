@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.bench import Bench
 from benchmarks.suppress import EVERY_LTH, SEED
 from benchmarks.tables import FREQUENT_PERCENT
-from ppdp_spark.core.suppression import r_suppress
+from ppdp_spark.core.suppression.r import r_suppress
 
 
 def skewed_counts(rows: int, values: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ppdp_spark.core.groups import FloatArray, IntArray
+from ppdp_spark.core.data.groups import FloatArray, IntArray
 
 
 @njit(cache=True, error_model="numpy")

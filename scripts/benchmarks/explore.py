@@ -7,8 +7,8 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, count_action, grouped_spec, spark_session
 from benchmarks.tables import GROUP, VALUE
-from ppdp_spark.pipeline import explore
-from ppdp_spark.results import Run
+from ppdp_spark.commands import explore
+from ppdp_spark.run.results import Run
 
 
 def measure(bench: Bench) -> None:

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from ppdp_spark.core.maxent import Buckets, System, closed_form
-from ppdp_spark.core.maxent.invariants import count_rows
+from ppdp_spark.core.maxent.statements.invariants import count_rows
 
 FloatArray = NDArray[np.float64]
 

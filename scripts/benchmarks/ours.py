@@ -8,8 +8,8 @@ from benchmarks.anonymize import summary_facts
 from benchmarks.bench import Bench
 from benchmarks.coded import Coded
 from benchmarks.on_spark import release_spec, spark_session
-from ppdp_spark.pipeline import anonymize
-from ppdp_spark.results import Run
+from ppdp_spark.commands import anonymize
+from ppdp_spark.run.results import Run
 
 
 def run_ours(bench: Bench, coded: Coded) -> None:

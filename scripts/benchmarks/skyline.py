@@ -9,8 +9,8 @@ from benchmarks.anonymize import summary_facts
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, release_spec, spark_session
 from benchmarks.tables import QUASI_IDENTIFIERS, SENSITIVE
-from ppdp_spark.pipeline import anonymize
-from ppdp_spark.results import Run
+from ppdp_spark.commands import anonymize
+from ppdp_spark.run.results import Run
 
 BASELINE, SUBJECT = "k-anonymity", "skyline"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, release_spec, spark_session
 from benchmarks.tables import PERSON, QUASI_IDENTIFIERS, SENSITIVE
-from ppdp_spark.pipeline import suppress
-from ppdp_spark.results import Run
+from ppdp_spark.commands import suppress
+from ppdp_spark.run.results import Run
 
 EVERY_LTH = 4
 """l: at most a quarter of the people may have one value, and more do."""

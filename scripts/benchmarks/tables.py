@@ -49,7 +49,7 @@ def make(bench: Bench, kind: str) -> None:
 
 
 def _census(spark: SparkSession, rows: int) -> DataFrame:
-    from ppdp_spark.spark.census import census
+    from ppdp_spark.spark.synthetic.census import census
 
     people = census(spark, rows, partitions=_partitions(spark, rows))
     return people.select(PERSON, *QUASI_IDENTIFIERS, SENSITIVE)

@@ -8,8 +8,8 @@ from benchmarks.anonymize import summary_facts
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, spark_session
 from benchmarks.tables import SENSITIVE, WIDE
-from ppdp_spark.pipeline import anonymize
-from ppdp_spark.results import Run
+from ppdp_spark.commands import anonymize
+from ppdp_spark.run.results import Run
 from ppdp_spark.spec import ReleaseSpec
 
 

@@ -61,8 +61,8 @@ DRIVER = """
 import json, logging, random, sys
 log, drawn, runs = sys.argv[1:]
 logging.basicConfig(filename=log, level=logging.INFO)
-from ppdp_spark.cli import app
-from ppdp_spark.pipeline import suppression
+from ppdp_spark.cli.app import app
+from ppdp_spark.commands import suppression
 from ppdp_spark.spark import fragments, numbering
 fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, numbering.FILE_ROWS = 500, 900, 300
 

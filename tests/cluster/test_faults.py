@@ -21,10 +21,11 @@ import pandas as pd
 import pytest
 from releases import ROOT, run, same_content, sets
 
+from ppdp_spark.commands import anonymize, verify
 from ppdp_spark.errors import BusyError, StorageError
-from ppdp_spark.pipeline import anonymize, verify
-from ppdp_spark.results import watched_by
-from ppdp_spark.spark import fragments, numbering
+from ppdp_spark.run.results import watched_by
+from ppdp_spark.spark.partition import fragments
+from ppdp_spark.spark.release import numbering
 from ppdp_spark.spec import ReleaseSpec
 
 pytestmark = pytest.mark.cluster

@@ -14,7 +14,7 @@ import yaml
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PPDP = [sys.executable, "-c", "from ppdp_spark.cli import main; main()"]
+PPDP = [sys.executable, "-c", "from ppdp_spark.cli.app import main; main()"]
 SUBMIT = [
     str(Path(sys.executable).parent / "spark-submit"),
     "--master",

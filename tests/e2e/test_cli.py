@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-PPDP = [sys.executable, "-c", "from ppdp_spark.cli import main; main()"]
+PPDP = [sys.executable, "-c", "from ppdp_spark.cli.app import main; main()"]
 
 
 def ppdp(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from ppdp_spark import ReleaseSpec, anonymize, verify
-from ppdp_spark.cli import app
+from ppdp_spark.cli.app import app
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
 
 pytestmark = pytest.mark.slow

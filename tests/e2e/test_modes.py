@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-PPDP = "import os; os.umask(0o022); from ppdp_spark.cli import main; main()"
+PPDP = "import os; os.umask(0o022); from ppdp_spark.cli.app import main; main()"
 SPEC = """
 version: 1
 dataset: people

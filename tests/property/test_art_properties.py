@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdp_spark.core.art import anatomy, pack
-from ppdp_spark.core.art.condition import People, Rules, Tally, allowed, compatible
-from ppdp_spark.core.art.dealing import most_groups
+from ppdp_spark.core.partition.art import anatomy, pack
+from ppdp_spark.core.partition.art.condition import PlaceablePeople, Rules, Tally, allowed, compatible
+from ppdp_spark.core.partition.art.deal import most_groups
 
 PRIORS = st.sampled_from([0.0, 0.05, 0.1, 0.11, 0.12, 0.2, 0.21, 0.25, 0.5, 0.9, 1.0])
 RS = st.sampled_from([1.1, 1.5, 2.0, 2.5, 3.0, 3.0000001, 4.0])
@@ -129,7 +129,7 @@ def test_the_compiled_condition_is_never_laxer_than_the_truth(fragment, r, model
     if not len(values) or not priors:
         return
     offsets = np.cumsum([0, *(len(table) for table in priors[:-1])])
-    people = People(values, (classes[:, None] + offsets).astype(np.int32), classes)
+    people = PlaceablePeople(values, (classes[:, None] + offsets).astype(np.int32), classes)
     rules = Rules(r, model == "joint", np.concatenate(priors))
     truth = joint_truth if model == "joint" else binary_truth
     for size in range(1, min(len(values), 8) + 1):

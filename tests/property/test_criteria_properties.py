@@ -25,7 +25,7 @@ from ppdp_spark.core.criteria import (
     TCloseness,
 )
 from ppdp_spark.core.criteria.exact import agreeing, product_at_most
-from ppdp_spark.core.groups import GroupSummaries
+from ppdp_spark.core.data.groups import GroupSummaries
 
 getcontext().prec = 60
 TIE = Decimal(10) ** -50

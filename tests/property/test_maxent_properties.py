@@ -29,14 +29,14 @@ from ppdp_spark.core.maxent import (
     posterior_of_people,
     probability,
     spread_maximum_entropy,
-    system,
     term,
     with_people,
 )
-from ppdp_spark.core.maxent.invariants import count_miss, count_rows
-from ppdp_spark.core.maxent.merging import merged
-from ppdp_spark.core.maxent.presolve import propagated
-from ppdp_spark.core.maxent.quadratic import bounded_minimum
+from ppdp_spark.core.maxent.solve.presolve import propagated
+from ppdp_spark.core.maxent.solve.quadratic import bounded_minimum
+from ppdp_spark.core.maxent.solve.reduced_problem import merged
+from ppdp_spark.core.maxent.statements import system
+from ppdp_spark.core.maxent.statements.invariants import count_miss, count_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 SEEDS = st.integers(0, 2**32 - 1)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppdp_spark.core.packing import WORD_BITS, Packing
+from ppdp_spark.core.data.packing import WORD_BITS, Packing
 
 
 @given(st.data(), st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=40))

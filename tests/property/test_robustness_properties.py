@@ -12,8 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ppdp_spark.core.groups import GroupSummaries, PriorExtrema
-from ppdp_spark.core.robustness import (
+from ppdp_spark.core.criteria.robustness import (
     RRobustness,
     SignatureGroups,
     WorstPosterior,
@@ -28,6 +27,7 @@ from ppdp_spark.core.robustness import (
     pairwise_swap_bound,
     relaxed,
 )
+from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
 
 ROUNDING = 1e-11
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ppdp_spark.core.groups import GroupSummaries
-from ppdp_spark.core.skyline import (
+from ppdp_spark.core.criteria.skyline import (
     LocalSkyline,
     LocalThreshold,
     Point,
@@ -22,7 +21,8 @@ from ppdp_spark.core.skyline import (
     negated_ratio,
     slack_floors,
 )
-from ppdp_spark.core.skyline.points import CASES
+from ppdp_spark.core.criteria.skyline.points import CASES
+from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.errors import InfeasibleError
 
 SIGMA = 0

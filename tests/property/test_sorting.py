@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppdp_spark.core.sorting import radix_order
+from ppdp_spark.core.data.sorting import radix_order
 
 
 @given(

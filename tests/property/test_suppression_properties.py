@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ppdp_spark.core.suppression import (
+from ppdp_spark.core.suppression.r import (
     after_level,
     expected_suppression,
     has_l_candidacy,

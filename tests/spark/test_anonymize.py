@@ -121,9 +121,9 @@ def _members(label: str, names: list[str]) -> list[str]:
 
 
 def test_same_content_whatever_the_partitioning(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_ROWS", 400)
-    monkeypatch.setattr("ppdp_spark.spark.fragments.SAMPLE_ROWS", 700)
-    monkeypatch.setattr("ppdp_spark.spark.numbering.FILE_ROWS", 300)
+    monkeypatch.setattr("ppdp_spark.spark.partition.fragments.FRAGMENT_ROWS", 400)
+    monkeypatch.setattr("ppdp_spark.spark.partition.fragments.SAMPLE_ROWS", 700)
+    monkeypatch.setattr("ppdp_spark.spark.release.numbering.FILE_ROWS", 300)
     table = spark.createDataFrame(people(2000))
     digests = []
     for parts in (1, 2, 7):
@@ -143,8 +143,8 @@ def test_same_content_whatever_the_partitioning(spark, tmp_path, monkeypatch):
 
 
 def test_fragments_lose_nothing_and_keep_the_criteria(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_ROWS", 300)
-    monkeypatch.setattr("ppdp_spark.spark.fragments.SAMPLE_ROWS", 500)
+    monkeypatch.setattr("ppdp_spark.spark.partition.fragments.FRAGMENT_ROWS", 300)
+    monkeypatch.setattr("ppdp_spark.spark.partition.fragments.SAMPLE_ROWS", 500)
     table = people(3000, seed=4)
     run = anonymize(spec_for(tmp_path), table=spark.createDataFrame(table))
     out = released(tmp_path)

@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spark import census_tables as tables
-from ppdp_spark.spark.census import CENSUS_DAY, TOP_INCOME, _person_id, census
+from ppdp_spark.spark.synthetic import census_vocabulary as tables
+from ppdp_spark.spark.synthetic.census import CENSUS_DAY, TOP_INCOME, _person_id, census
 
 ROWS = 60_000
 KNOWN_PERSON = {
@@ -245,7 +245,7 @@ def test_draws_of_different_columns_are_independent(people: pd.DataFrame) -> Non
 
 
 CONNECT = """
-from ppdp_spark.spark.census import census
+from ppdp_spark.spark.synthetic.census import census
 from ppdp_spark.spark.session import local_session
 from pyspark.sql import functions as F
 rows = census(local_session(), 1_000, seed=9)

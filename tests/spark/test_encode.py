@@ -8,9 +8,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark import ReleaseSpec
-from ppdp_spark.spark.encode import encode_rows
-from ppdp_spark.spark.profile import Profile, profile_table
-from ppdp_spark.spark.tables import Roles, assign_roles
+from ppdp_spark.spark.data.encode import encode_rows
+from ppdp_spark.spark.data.profile import Profile, profile_table
+from ppdp_spark.spark.data.tables import Roles, assign_roles
 
 TEXTS = ["", "0", "1", "no", "yes", "ß", "z" * 40]
 COLUMNS = ("first", "second", "third", "answer")

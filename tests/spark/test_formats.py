@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import functions as F
 
 from ppdp_spark import ReleaseSpec, anonymize
-from ppdp_spark.core.attributes import Ordered
+from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.errors import DataError
-from ppdp_spark.spark.physical import from_physical, to_physical
+from ppdp_spark.spark.data.physical import from_physical, to_physical
 
 
 def spec_for(folder, source) -> ReleaseSpec:

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from ppdp_spark import ReleaseSpec, check, explore
-from ppdp_spark.spark.counting import group_names, placed_rows
+from ppdp_spark.spark.judge.counts import group_names, placed_rows
 
 NAN = float("nan")
 NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
-from ppdp_spark.spark.census import census
+from ppdp_spark.spark.synthetic.census import census
 
 pytestmark = pytest.mark.slow
 
@@ -51,8 +51,8 @@ def penalty(codes: np.ndarray, groups: list[np.ndarray]) -> float:
 
 
 def test_as_good_as_sequential_mondrian(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_ROWS", 20_000)
-    monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_SAMPLE_ROWS", 1_000)
+    monkeypatch.setattr("ppdp_spark.spark.partition.fragments.FRAGMENT_ROWS", 20_000)
+    monkeypatch.setattr("ppdp_spark.spark.partition.fragments.FRAGMENT_SAMPLE_ROWS", 1_000)
     census(spark, ROWS).select(*NAMES, "occupation").write.parquet(str(tmp_path / "census.parquet"))
     spec = ReleaseSpec.parse(
         {

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
-from ppdp_spark.core import queries as core
+from ppdp_spark.core.utility import queries as core
 
 JOBS = ["cook", "nurse", "smith"]
 CITIES = ["Aalen", "Bonn, Beuel", "Celle", "Ulm"]

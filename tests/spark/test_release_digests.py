@@ -179,7 +179,8 @@ def published(spark: Any, name: str, folder: Path) -> str:
 @pytest.fixture
 def several_fragments(monkeypatch):
     """Sizes so small that the table is cut on the driver first and has several files."""
-    from ppdp_spark.spark import fragments, numbering
+    from ppdp_spark.spark.partition import fragments
+    from ppdp_spark.spark.release import numbering
 
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 900)
     monkeypatch.setattr(fragments, "SAMPLE_ROWS", 2_000)

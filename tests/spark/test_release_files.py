@@ -13,11 +13,11 @@ import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize, verify
 from ppdp_spark.errors import DataError
-from ppdp_spark.spark import files
-from ppdp_spark.spark.clustered import ReduceRuns
-from ppdp_spark.spark.encode import typed_values
-from ppdp_spark.spark.files import ReduceFiles, ReleaseFiles
-from ppdp_spark.storage import Folder
+from ppdp_spark.run.storage import Folder
+from ppdp_spark.spark.data.encode import typed_values
+from ppdp_spark.spark.judge import generalized_files as files
+from ppdp_spark.spark.judge.adjacent_groups import ReduceRuns
+from ppdp_spark.spark.judge.generalized_files import ReduceFiles, ReleaseFiles
 
 VALUES = {
     "text": ["b", "a", None, "c"],
@@ -73,14 +73,14 @@ def only_files(monkeypatch):
     def refused(*_):
         raise AssertionError("the tasks could not read the release")
 
-    monkeypatch.setattr("ppdp_spark.spark.released.reduce_runs", refused)
+    monkeypatch.setattr("ppdp_spark.spark.judge.grouped_tables.reduce_runs", refused)
 
 
 @pytest.mark.parametrize("kind", VALUES)
 def test_the_same_verdict_as_the_engine(spark, tmp_path, monkeypatch, kind):
     released(spark, tmp_path, kind)
     expected = by_the_engine(spark, tmp_path, monkeypatch)
-    monkeypatch.setattr("ppdp_spark.spark.released.reduce_runs", None)
+    monkeypatch.setattr("ppdp_spark.spark.judge.grouped_tables.reduce_runs", None)
     assert verdict(spark, tmp_path) == expected and len(expected) > 3
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
-from ppdp_spark.cli import app
-from ppdp_spark.pipeline import sweep as sweeping
+from ppdp_spark.cli.app import app
+from ppdp_spark.commands import sweep as sweeping
 
 
 @pytest.fixture

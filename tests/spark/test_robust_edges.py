@@ -17,11 +17,11 @@ from robust_reference import (
     worst_bound,
 )
 
+from ppdp_spark.commands import anonymize, verify
 from ppdp_spark.errors import InfeasibleError
-from ppdp_spark.pipeline import anonymize, verify
-from ppdp_spark.spark import fragments
-from ppdp_spark.spark.priors import SHARES, PriorSet, beside_people
-from ppdp_spark.spark.priors import VALUES as VALUES_OF
+from ppdp_spark.spark.partition import fragments
+from ppdp_spark.spark.partition.priors import SHARES, PriorSet, beside_people
+from ppdp_spark.spark.partition.priors import VALUES as VALUES_OF
 from ppdp_spark.spec import ReleaseSpec
 
 FINE = [["sex"], ["region"], ["age", "sex"]]

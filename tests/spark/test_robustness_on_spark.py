@@ -19,9 +19,9 @@ from robust_reference import (
     worst_bound,
 )
 
+from ppdp_spark.commands import anonymize, check, verify
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
-from ppdp_spark.pipeline import anonymize, check, verify
-from ppdp_spark.spark import fragments
+from ppdp_spark.spark.partition import fragments
 from ppdp_spark.spec import ReleaseSpec
 
 

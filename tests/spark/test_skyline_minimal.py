@@ -14,16 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
-from ppdp_spark.core.attributes import Ordered
 from ppdp_spark.core.criteria import KAnonymity
-from ppdp_spark.core.groups import GroupSummaries
-from ppdp_spark.core.skyline import LocalSkyline, Point, SkylineCriterion, Target, balanced_floors
+from ppdp_spark.core.criteria.skyline import LocalSkyline, Point, SkylineCriterion, Target, balanced_floors
+from ppdp_spark.core.data.attributes import Ordered
+from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.errors import InfeasibleError
-from ppdp_spark.spark import columns as C
-from ppdp_spark.spark.coupled import Coupling
-from ppdp_spark.spark.layout import Layout
-from ppdp_spark.spark.partition import CutFragment
-from ppdp_spark.spark.profile import SensitiveDomain
+from ppdp_spark.spark.data.layout import Layout
+from ppdp_spark.spark.data.profile import SensitiveDomain
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.partition.coupled_skyline import Coupling
+from ppdp_spark.spark.partition.mondrian import CutFragment
 
 INFINITE = None
 

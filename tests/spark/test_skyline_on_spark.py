@@ -111,7 +111,7 @@ POINTS = {
 @pytest.mark.parametrize("name", POINTS)
 def test_safe_and_minimal(spark, tmp_path, monkeypatch, name):
     """Exact fractions over the files find the release safe, and no median cut of a group safe."""
-    monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_ROWS", 400)
+    monkeypatch.setattr("ppdp_spark.spark.partition.fragments.FRAGMENT_ROWS", 400)
     points = POINTS[name]
     table = people(1000, seed=len(name))
     run = anonymize(spec_for(tmp_path, points), table=spark.createDataFrame(table))
@@ -141,7 +141,7 @@ def test_safe_and_minimal(spark, tmp_path, monkeypatch, name):
 
 
 def test_same_release_whatever_the_partitioning(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("ppdp_spark.spark.fragments.FRAGMENT_ROWS", 300)
+    monkeypatch.setattr("ppdp_spark.spark.partition.fragments.FRAGMENT_ROWS", 300)
     table = spark.createDataFrame(people(900))
     contents = []
     for parts in (1, 5):

@@ -13,9 +13,9 @@ from pyspark.sql import functions as F
 from scipy.stats import chisquare
 
 from ppdp_spark import ReleaseSpec, anonymize, verify
+from ppdp_spark.commands import suppress
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
-from ppdp_spark.pipeline import suppress
-from ppdp_spark.spark.suppress import Loss, suppress_rows
+from ppdp_spark.spark.suppression.suppress_rows import Loss, suppress_rows
 
 
 def kept_of(table, losses, seed):

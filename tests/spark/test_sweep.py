@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from ppdp_spark import ReleaseSpec, anonymize
-from ppdp_spark.pipeline.compare import compare
-from ppdp_spark.pipeline.sweep import plan, sweep
-from ppdp_spark.spark.progress import Tasks, task_counter
+from ppdp_spark.commands.compare import compare
+from ppdp_spark.commands.sweep import plan, sweep
+from ppdp_spark.spark.engine.progress import Tasks, task_counter
 
 SPEC = """
 version: 1

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ppdp_spark.commands import anonymize, suppress
 from ppdp_spark.errors import DataError
-from ppdp_spark.pipeline import anonymize, suppress
-from ppdp_spark.results import watched_by
-from ppdp_spark.spark.inputs import InputFiles, _remote_state
+from ppdp_spark.run.results import watched_by
+from ppdp_spark.spark.data.inputs import InputFiles, _remote_state
 from ppdp_spark.spec import ReleaseSpec
 
 

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
 from ppdp_spark import ReleaseSpec, anonymize, verify
-from ppdp_spark.core.packing import Packing
-from ppdp_spark.spark import columns as C
-from ppdp_spark.spark import writing
-from ppdp_spark.spark.profile import SensitiveDomain
-from ppdp_spark.spark.spread import PeopleRows, ValueCounts, Values
-from ppdp_spark.spark.writing import WriteTables, chunks
+from ppdp_spark.core.data.packing import Packing
+from ppdp_spark.spark.data.profile import SensitiveDomain
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.release import write_files as writing
+from ppdp_spark.spark.release.described_rows import PeopleRows, ValueCounts, Values
+from ppdp_spark.spark.release.write_files import WriteTables, chunks
 
 ROWS = 600
 FIRST = "DATE'0001-01-03'"
@@ -89,11 +89,11 @@ SET = {"column": "set", "case": "mvpi-set"}
     ],
 )
 def test_both_writers_agree(spark, tmp_path, monkeypatch, sensitive, kept, form):
-    monkeypatch.setattr("ppdp_spark.spark.numbering.FILE_ROWS", 250)
+    monkeypatch.setattr("ppdp_spark.spark.release.numbering.FILE_ROWS", 250)
     table = kinds_of_columns(spark).cache()
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     assert anonymize(spec_of(ours, sensitive, kept, form), table=table).ok
-    monkeypatch.setattr("ppdp_spark.spark.publish.writable", lambda *_: False)
+    monkeypatch.setattr("ppdp_spark.spark.release.publish.writable", lambda *_: False)
     assert anonymize(spec_of(theirs, sensitive, kept, form), table=table.repartition(2)).ok
     files = written(ours)
     assert files == written(theirs)

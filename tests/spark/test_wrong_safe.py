@@ -16,7 +16,7 @@ import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize, check, explore, suppress, verify
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
-from ppdp_spark.spark.identifiers import repeats_told, some_hash_repeats
+from ppdp_spark.spark.data.identifiers import repeats_told, some_hash_repeats
 
 POINT = {"l": 0, "k": 1, "m": 0, "c": 0.5}
 AGES = {"quasi_identifiers": {"age": "numeric"}}

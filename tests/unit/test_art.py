@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pytest
 
-from ppdp_spark.core.art import anatomy, pack
-from ppdp_spark.core.art.condition import People, Rules, Tally, allowed
-from ppdp_spark.core.art.signatures import signatures
-from ppdp_spark.core.groups import GroupSummaries, PriorExtrema
-from ppdp_spark.core.robustness import RRobustness
+from ppdp_spark.core.criteria.robustness import RRobustness
+from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
+from ppdp_spark.core.partition.art import anatomy, pack
+from ppdp_spark.core.partition.art.classes import signatures
+from ppdp_spark.core.partition.art.condition import PlaceablePeople, Rules, Tally, allowed
 from ppdp_spark.errors import DataError
 
 
@@ -130,7 +130,7 @@ def test_the_published_condition_and_the_joint_one_differ():
     low = 0.1 - 9 / 190 + 1e-9
     table = np.array([[0.1, low, low], [low, 0.1, 0.1], [low, 0.1, 0.1]])
     found = signatures(np.arange(3), (table,))
-    people = People(
+    people = PlaceablePeople(
         np.arange(3, dtype=np.int32), found.stacked_rows[found.ranks], found.ranks.astype(np.int32)
     )
     members = np.arange(3, dtype=np.int32)

@@ -10,9 +10,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ppdp_spark.core.attack import PRIOR, candidates, exact_posterior, posterior
-from ppdp_spark.core.base_tables import Hypothesis, Release, hypotheses
-from ppdp_spark.core.suppression import r_suppress
+from ppdp_spark.core.suppression.adversary import PRIOR, candidates, exact_posterior, posterior
+from ppdp_spark.core.suppression.base_tables import Hypothesis, Release, hypotheses
+from ppdp_spark.core.suppression.r import r_suppress
 from ppdp_spark.errors import DataError, NotConvergedError, SpecError
 
 

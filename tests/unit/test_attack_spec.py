@@ -8,11 +8,11 @@ import pytest
 import yaml
 
 from ppdp_spark.core.maxent import Between, term
-from ppdp_spark.core.maxent.coding import NUMBER, TEXT, question_of
-from ppdp_spark.core.mining import Rule
+from ppdp_spark.core.maxent.rules import Rule
+from ppdp_spark.core.maxent.statements.codes import NUMBER, TEXT, question_of
 from ppdp_spark.errors import SpecError
-from ppdp_spark.pipeline.adversary import Words, mined, stated
-from ppdp_spark.spec import Attack, ReleaseSpec
+from ppdp_spark.spark.maxent.stated_knowledge import Words, mined, stated
+from ppdp_spark.spec import AttackSpec, ReleaseSpec
 
 WORDS = Words({"sex": TEXT, "age": NUMBER}, ("1", "2.5", "flu", "(null)"))
 
@@ -30,7 +30,7 @@ def spec(**attack):
 
 
 def told(*knowledge, people=()):
-    return stated(Attack.model_validate({"knowledge": list(knowledge), "people": list(people)}), WORDS)
+    return stated(AttackSpec.model_validate({"knowledge": list(knowledge), "people": list(people)}), WORDS)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ import pytest
 from pyarrow import fs
 
 from ppdp_spark.errors import BusyError, StorageError
-from ppdp_spark.pipeline import claim as claims
-from ppdp_spark.pipeline.claim import CLAIM, Claim
-from ppdp_spark.storage import Folder
+from ppdp_spark.run import claim as claims
+from ppdp_spark.run.claim import CLAIM, Claim
+from ppdp_spark.run.storage import Folder
 
 
 def write_claim(folder: Path, run_id: str, *, age: float = 0.0, **content: object) -> Path:
@@ -134,8 +134,8 @@ def test_a_half_written_claim_counts_while_it_is_young(tmp_path):
 
 HOLD = """
 import sys
-from ppdp_spark.pipeline.claim import Claim
-from ppdp_spark.storage import Folder
+from ppdp_spark.run.claim import Claim
+from ppdp_spark.run.storage import Folder
 with Claim.held(Folder.at(sys.argv[1]), "0"):
     print("held", flush=True)
     sys.stdin.read()

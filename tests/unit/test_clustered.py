@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from ppdp_spark.core.criteria import DistinctDiversity, KAnonymity
 from ppdp_spark.core.criteria.conservation import Conservation
-from ppdp_spark.core.groups import GroupSummaries
+from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.errors import DataError
-from ppdp_spark.spark.clustered import ReduceRuns, Runs, _once_each
-from ppdp_spark.spark.statistics import merged
+from ppdp_spark.spark.data.group_scan import merged
+from ppdp_spark.spark.judge.adjacent_groups import ReduceRuns, Runs, _once_each
 
 WIDTH = 4
 

@@ -9,10 +9,10 @@ import pytest
 import report_examples as examples
 from typer.testing import CliRunner
 
-from ppdp_spark.cli import app
+from ppdp_spark.cli.app import app
+from ppdp_spark.commands.compare import compare
+from ppdp_spark.commands.sweep import MOST_VARIANTS, plan
 from ppdp_spark.errors import DataError, SpecError
-from ppdp_spark.pipeline.compare import compare
-from ppdp_spark.pipeline.sweep import MOST_VARIANTS, plan
 
 SPEC = """
 version: 1

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from ppdp_spark.cli.progress_line import Progress, live, remaining
 from ppdp_spark.report import Choice, Compared, render_comparison, render_sweep
-from ppdp_spark.report.chart import Axis, Point, Series, chart
-from ppdp_spark.report.comparing import side_by_side
-from ppdp_spark.report.frontier import PENALTY, QUERY_ERROR, Frontier
-from ppdp_spark.results import Comparison, Stages, Sweep, watched_by
-from ppdp_spark.terminal import Progress, live, remaining
+from ppdp_spark.report.compare.comparison import side_by_side
+from ppdp_spark.report.compare.frontier_chart import PENALTY, QUERY_ERROR, Frontier
+from ppdp_spark.report.format.chart import ChartAxis, ChartPoint, Series, chart
+from ppdp_spark.run.results import Comparison, Stages, Sweep, watched_by
 
 HOSTILE = examples.HOSTILE
 
@@ -194,11 +194,11 @@ def test_a_sweep_in_which_nothing_was_published_has_a_page():
 
 def test_points_of_a_chart_lie_where_their_numbers_say():
     marks = ((1.0, "1"), (10.0, "10"), (100.0, "100"))
-    points = tuple(Point(x, y, f"p{x}") for (x, _), y in zip(marks, (0.5, None, 1.0), strict=True))
-    drawn = chart([Series("s", points)], Axis("k", marks), Axis("e", ((1.0, "1"),)), "shown")
+    points = tuple(ChartPoint(x, y, f"p{x}") for (x, _), y in zip(marks, (0.5, None, 1.0), strict=True))
+    drawn = chart([Series("s", points)], ChartAxis("k", marks), ChartAxis("e", ((1.0, "1"),)), "shown")
     assert 'translate(90.0,153.0)" d="M-5,0' in drawn and 'translate(610.0,36.0)" d="M-5,0' in drawn
     assert 'class="cross" transform="translate(350.0,' in drawn
-    single = chart([Series("s", points[:1])], Axis("k", marks[:1]), Axis("e", ((0.5, "x"),)), "one")
+    single = chart([Series("s", points[:1])], ChartAxis("k", marks[:1]), ChartAxis("e", ((0.5, "x"),)), "one")
     assert "translate(350.0,36.0)" in single
 
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from ppdp_spark.errors import DataError
-from ppdp_spark.spark import counting
-from ppdp_spark.spark.counting import CountGroups
+from ppdp_spark.spark.judge import counts as counting
+from ppdp_spark.spark.judge.counts import CountGroups
 
 
 def batches(rows, size, *, marks=None):

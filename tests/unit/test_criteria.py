@@ -27,7 +27,7 @@ from ppdp_spark.core.criteria import (
     TCloseness,
     Worst,
 )
-from ppdp_spark.core.groups import GroupSummaries
+from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.errors import DataError, SpecError
 
 

@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from ppdp_spark.errors import DataError, InternalError, StorageError
-from ppdp_spark.pipeline.failures import explained
+from ppdp_spark.run.translated_errors import explained
 
 FOOTER = "Could not read footer. Please ensure that the file is in either ORC or Parquet format."
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdp_spark.core.hierarchy import Hierarchy
+from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.errors import DataError, InternalError
 
 EDUCATION = Path(__file__).parents[2] / "conf" / "hierarchies" / "education.csv"

@@ -5,47 +5,126 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "ppdp_spark"
 
-MAY_IMPORT = {
-    "errors": set(),
-    "core": {"errors"},
-    "spec": {"errors"},
-    "storage": {"errors"},
-    "spark": {"core", "errors", "spec", "storage"},
-    "guarantees": {"core", "errors", "spec"},
-    "report": {"errors"},
-    "results": {"core", "errors", "report", "terminal"},
-    "terminal": {"report", "results"},
-    "summary": {"results"},
-    "doctor": set(),
-    "pipeline": {"core", "errors", "guarantees", "report", "results", "spark", "spec", "storage", "summary"},
-    "console": {"errors", "pipeline", "results", "spark", "spec", "terminal"},
-    "cli": {"console", "doctor", "errors", "pipeline", "report", "results", "spec", "storage"},
+LAYERS = ["errors", "core", "spec", "report", "run", "spark", "commands", "cli"]
+"""The rooms, from the ground up: each may import those before it."""
+
+SAME_NOUN = {
+    "attack",
+    "buckets",
+    "mondrian",
+    "posterior_audit",
+    "priors",
+    "privacy",
+    "queries",
+    "robustness",
+    "rules",
 }
+"""Capabilities that several layers have a file of, under one name."""
 
 
-def room(module: str) -> str:
-    return module.split(".")[1]
-
-
-def test_imports_go_one_way():
-    wrong = []
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name, without the name of the package; a folder's map ends in `.*`."""
+    found = {}
     for path in PACKAGE.rglob("*.py"):
-        here = path.relative_to(PACKAGE).with_suffix("").parts[0]
-        if here == "__init__":
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            names = []
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("ppdp_spark"):
-                parts = node.module.split(".")
-                names = [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
-            elif isinstance(node, ast.Import):
-                names = [room(a.name) for a in node.names if a.name.startswith("ppdp_spark.")]
-            wrong += [f"{path.name}: {here} -> {n}" for n in names if n != here and n not in MAY_IMPORT[here]]
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if parts != ("__init__",):
+            found[".".join((*parts[:-1], "*") if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def walked(tree: ast.AST, types: bool) -> Iterator[ast.AST]:
+    """All nodes, those under `if TYPE_CHECKING` only if asked."""
+    for node in ast.iter_child_nodes(tree):
+        if types or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield node
+            yield from walked(node, types)
+
+
+def imported(path: Path, known: dict[str, Path], *, types: bool = True) -> set[str]:
+    """Modules of the package that a file names, inside functions and, if asked, for types too."""
+    names = set()
+    for node in walked(ast.parse(path.read_text()), types):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "ppdp_spark":
+            here = (node.module or "").removeprefix("ppdp_spark").strip(".")
+            for alias in node.names:
+                names.add(f"{here}.{alias.name}".strip("."))
+        elif isinstance(node, ast.Import):
+            names |= {
+                a.name.removeprefix("ppdp_spark.") for a in node.names if a.name.startswith("ppdp_spark.")
+            }
+    found = set()
+    for name in names:
+        options = (name, f"{name}.*", name.rpartition(".")[0], f"{name.rpartition('.')[0]}.*")
+        found |= set([option for option in options if option in known][:1])
+    return found
+
+
+def folder(module: str) -> str:
+    """Where a module lies; the map of a folder is a place of its own above its files."""
+    return module if module.endswith(".*") or "." not in module else module.rpartition(".")[0]
+
+
+def test_rooms_import_only_what_lies_below_them():
+    known, wrong = modules(), []
+    for module, path in known.items():
+        here = LAYERS.index(module.split(".")[0])
+        wrong += [
+            f"{module} -> {other}"
+            for other in imported(path, known)
+            if LAYERS.index(other.split(".")[0]) > here
+        ]
     assert not wrong
+
+
+def test_folders_import_each_other_one_way():
+    known = modules()
+    below: dict[str, set[str]] = {folder(module): set() for module in known}
+    for module, path in known.items():
+        below[folder(module)] |= {folder(other) for other in imported(path, known)} - {folder(module)}
+    while ground := [place for place, others in below.items() if not others & set(below)]:
+        for place in ground:
+            del below[place]
+    assert not below, f"these import each other in a circle, or what does: {below}"
+
+
+def test_modules_import_each_other_one_way():
+    known = modules()
+    below = {module: imported(path, known, types=False) - {module} for module, path in known.items()}
+    while ground := [module for module, others in below.items() if not others & set(below)]:
+        for module in ground:
+            del below[module]
+    assert not below
+
+
+def test_a_folder_has_at_most_a_dozen_modules():
+    sizes = Counter(folder(module) for module in modules() if not module.endswith("*"))
+    assert {place: size for place, size in sizes.items() if size > 12} == {}
+
+
+def test_one_name_means_one_thing():
+    names = Counter(module.rpartition(".")[2] for module in modules() if not module.endswith("*"))
+    assert {name for name, number in names.items() if number > 1} == SAME_NOUN
+
+
+def test_one_class_name_means_one_thing():
+    """Models of the spec end in `Spec`, so that they never look like what they describe."""
+    classes, models = Counter(), set()
+    for module, path in modules().items():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes[node.name] += 1
+                if module.startswith("spec.") and any(
+                    ast.unparse(base).endswith(("SpecModel", "Spec")) for base in node.bases
+                ):
+                    models.add(node.name)
+    assert {name for name, number in classes.items() if number > 1} == set()
+    assert {name for name in models if not name.endswith("Spec")} == set()
 
 
 def run_python(code: str) -> None:
@@ -66,7 +145,7 @@ def test_core_spec_and_report_work_without_spark():
 def test_help_loads_neither_spark_nor_numpy():
     run_python(
         "import sys\n"
-        "import ppdp_spark.cli\n"
+        "import ppdp_spark.cli.app\n"
         "heavy = {'pyspark', 'numpy', 'pandas', 'pyarrow', 'numba', 'scipy'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
@@ -84,7 +163,8 @@ def test_tasks_load_no_specs():
     """A worker starts in half of the time without what only the driver needs."""
     run_python(
         "import sys\n"
-        "import ppdp_spark.spark.partition, ppdp_spark.spark.writing, ppdp_spark.spark.clustered\n"
+        "import ppdp_spark.spark.partition.mondrian, ppdp_spark.spark.release.write_files\n"
+        "import ppdp_spark.spark.judge.adjacent_groups\n"
         "heavy = {'pydantic', 'scipy.special'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )

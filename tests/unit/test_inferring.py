@@ -10,8 +10,8 @@ import report_examples as examples
 from report_reading import Page, agrees, leaves
 
 from ppdp_spark.report import guarantees, render
-from ppdp_spark.report.chart import ticks
-from ppdp_spark.report.numbers import room
+from ppdp_spark.report.format.chart import ticks
+from ppdp_spark.report.format.numbers import room
 
 
 def page(summary: dict[str, Any], verdict: dict[str, Any]) -> Page:

@@ -8,12 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ppdp_spark.core import knowledge
-from ppdp_spark.core.groups import GroupSummaries
-from ppdp_spark.core.knowledge import Bounds, explore, signatures
-from ppdp_spark.core.skyline import Point, SkylineCriterion, Target
-from ppdp_spark.core.skyline import signatures as signatures_module
-from ppdp_spark.core.skyline.points import CASES, LARGEST_KNOWLEDGE
+from ppdp_spark.core.criteria.skyline import Point, SkylineCriterion, Target
+from ppdp_spark.core.criteria.skyline.points import CASES, LARGEST_KNOWLEDGE
+from ppdp_spark.core.data.groups import GroupSummaries
+from ppdp_spark.core.explorer import knowledge_skyline as knowledge
+from ppdp_spark.core.explorer import signatures as signatures_module
+from ppdp_spark.core.explorer.knowledge_skyline import Bounds, explore, signatures
 from ppdp_spark.errors import DataError, SpecError
 
 

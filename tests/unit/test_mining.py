@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ppdp_spark.core.mining import Rollup, Rule, attribute_sets, strongest_rules
+from ppdp_spark.core.maxent.rules import Rollup, Rule, attribute_sets, strongest_rules
 
 
 def table(rows=400, seed=0):
@@ -83,7 +83,7 @@ def test_a_negative_rule_gives_the_share_of_those_who_have_the_value():
 
 @pytest.mark.parametrize(("sizes", "number"), [((1, 2), 40), ((1, 2, 3), 1_000)])
 def test_spark_ranks_as_plain_python_does(spark, sizes, number):
-    from ppdp_spark.spark.mining import Mining
+    from ppdp_spark.spark.maxent.rules import Mining
 
     rows = table()
     counts = Counter(rows)
@@ -99,7 +99,7 @@ def test_spark_ranks_as_plain_python_does(spark, sizes, number):
 
 
 def test_values_the_release_lacks_make_no_rule_but_count_as_people(spark):
-    from ppdp_spark.spark.mining import Mining
+    from ppdp_spark.spark.maxent.rules import Mining
 
     rows = [("a", 0, 6), ("a", -1, 4)]
     frame = spark.createDataFrame(rows, "q0 string, value int, count bigint")

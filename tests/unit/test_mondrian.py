@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdp_spark.core.criteria import DistinctDiversity, KAnonymity, RecursiveDiversity
-from ppdp_spark.core.mondrian import Axis, Partition, Sensitive, partition
+from ppdp_spark.core.data.coded_people import Axis, Partition, Sensitive
+from ppdp_spark.core.partition.mondrian import partition
 
 
 def groups_of(result: Partition) -> list[list[int]]:
@@ -142,7 +143,7 @@ def test_counts_are_taken_in_chunks(monkeypatch):
     codes, values = rng.integers(1, 30, (500, 3)).astype(np.int32), rng.integers(0, 7, 500)
     criteria = [DistinctDiversity(3)]
     whole = partition(codes, Sensitive.single(values, 7), axes_for([29] * 3), criteria)
-    monkeypatch.setattr("ppdp_spark.core.mondrian.COUNT_CELLS", 20)
+    monkeypatch.setattr("ppdp_spark.core.partition.mondrian.COUNT_CELLS", 20)
     chunked = partition(codes, Sensitive.single(values, 7), axes_for([29] * 3), criteria)
     assert groups_of(whole) == groups_of(chunked)
 

@@ -7,10 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ppdp_spark.core import posterior_audit as module
-from ppdp_spark.core.posterior_audit import PosteriorAudit
-from ppdp_spark.core.priors import PeoplePriors
-from ppdp_spark.core.robustness import RRobustness, SignatureGroups, binary_posteriors, joint_posteriors
+from ppdp_spark.core.criteria.robustness import (
+    RRobustness,
+    SignatureGroups,
+    binary_posteriors,
+    joint_posteriors,
+)
+from ppdp_spark.core.criteria.robustness import posterior_audit as module
+from ppdp_spark.core.criteria.robustness.posterior_audit import PosteriorAudit
+from ppdp_spark.core.criteria.robustness.priors import PeoplePriors
 
 WIDTH = 4
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ppdp_spark.core import priors as module
-from ppdp_spark.core.priors import PeoplePriors, matched, prior_table
+from ppdp_spark.core.criteria.robustness import priors as module
+from ppdp_spark.core.criteria.robustness.priors import PeoplePriors, matched, prior_table
 
 
 def some_priors(people, seed):

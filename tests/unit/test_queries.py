@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdp_spark.core.attributes import Categorical, Ordered
-from ppdp_spark.core.boxes import Interval, Range, labelled
-from ppdp_spark.core.hierarchy import Hierarchy
-from ppdp_spark.core.queries import (
+from ppdp_spark.core.data.attributes import Categorical, Ordered
+from ppdp_spark.core.data.boxes import Interval, Range, labelled
+from ppdp_spark.core.data.hierarchy import Hierarchy
+from ppdp_spark.core.utility.queries import (
     SELECTIVITIES,
     Domain,
     Holders,
@@ -26,7 +26,7 @@ from ppdp_spark.core.queries import (
     relative_errors,
     true_answers,
 )
-from ppdp_spark.spark.queries import _places
+from ppdp_spark.spark.utility.queries import _places
 
 WIDTH = 4
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from test_staging import published, spec_for, state, verdict
 
-from ppdp_spark.pipeline import staging as stagings
-from ppdp_spark.pipeline.registry import LISTED, Registry
-from ppdp_spark.pipeline.staging import Staging
-from ppdp_spark.storage import Folder
+from ppdp_spark.run import staging as stagings
+from ppdp_spark.run.registry import LISTED, Registry
+from ppdp_spark.run.staging import Staging
+from ppdp_spark.run.storage import Folder
 
 
 def record(run_id: str = "1", **changes: str) -> dict[str, str]:

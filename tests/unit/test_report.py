@@ -21,14 +21,14 @@ from report_reading import Page, agrees, leaves
 import ppdp_spark.report
 from ppdp_spark.core.criteria import LOCAL_CRITERIA
 from ppdp_spark.core.criteria.base import LocalCriterion
-from ppdp_spark.core.skyline.points import LARGEST_KNOWLEDGE, Point, Target
+from ppdp_spark.core.criteria.skyline.points import LARGEST_KNOWLEDGE, Point, Target
 from ppdp_spark.report import guarantees, outcome, passed, render
-from ppdp_spark.report.guarantee import Setting
-from ppdp_spark.report.knowing import knowledge
-from ppdp_spark.report.numbers import apart, number, percent, room
-from ppdp_spark.report.sentences import SENTENCES
-from ppdp_spark.report.surfaces import script_json, surfaces
-from ppdp_spark.report.wording import printable
+from ppdp_spark.report.format.numbers import apart, number, percent, room
+from ppdp_spark.report.format.quoted_names import printable
+from ppdp_spark.report.sections.surfaces import script_json, surfaces
+from ppdp_spark.report.sentences.criteria import SENTENCES
+from ppdp_spark.report.sentences.guarantee import Setting
+from ppdp_spark.report.sentences.skyline import knowledge
 
 COMMANDS = ("anonymize", "check", "explore", "suppress", "attack")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ppdp_spark.core.attributes import NULL_SUFFIX, Categorical
-from ppdp_spark.core.resolving import Boxes, category_side, ordered_side
+from ppdp_spark.core.data.attributes import NULL_SUFFIX, Categorical
+from ppdp_spark.core.maxent.matching import Boxes, category_side, ordered_side
 
 VALUES = ("a", "b", "c, d", "e")
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from ppdp_spark.core.criteria import AlphaK
-from ppdp_spark.core.groups import GroupSummaries, PriorExtrema
-from ppdp_spark.core.robustness import (
+from ppdp_spark.core.criteria.robustness import (
     RRobustness,
     SignatureGroups,
     binary_posteriors,
@@ -29,6 +28,7 @@ from ppdp_spark.core.robustness import (
     probability_deviation,
     relaxed,
 )
+from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
 from ppdp_spark.errors import DataError, SpecError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "robustness.json").read_text())
@@ -318,7 +318,7 @@ class TestCriterion:
         groups = GroupSummaries(counts.sum(axis=1), counts, (PriorExtrema(low, high),))
         criterion, ids = RRobustness(2, "joint", ("sex",)), rng.permutation(50)
         whole = criterion.summarise(groups, ids), criterion.allowed(groups), criterion.achieved(groups)
-        monkeypatch.setattr("ppdp_spark.core.robustness.criterion.BATCH_CELLS", 21)
+        monkeypatch.setattr("ppdp_spark.core.criteria.robustness.r_robustness.BATCH_CELLS", 21)
         assert criterion.summarise(groups, ids) == whole[0]
         assert (criterion.allowed(groups) == whole[1]).all()
         assert (criterion.achieved(groups) == whole[2]).all()

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from ppdp_spark.core.criteria import KAnonymity
-from ppdp_spark.core.mondrian import Axis, Sensitive, partition
-from ppdp_spark.core.settling import settle
+from ppdp_spark.core.data.coded_people import Axis, Sensitive
+from ppdp_spark.core.partition.mondrian import partition
+from ppdp_spark.core.partition.tree_choice import settle
 
 
 def tree_of(people, seed):

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ppdp_spark.core.groups import GroupSummaries
-from ppdp_spark.core.skyline import (
+from ppdp_spark.core.criteria.skyline import (
     LocalSkyline,
     LocalThreshold,
     Point,
@@ -24,8 +23,9 @@ from ppdp_spark.core.skyline import (
     required_ratio,
     slack_floors,
 )
-from ppdp_spark.core.skyline import batches as batches_module
-from ppdp_spark.core.skyline.points import CASES
+from ppdp_spark.core.criteria.skyline import batches as batches_module
+from ppdp_spark.core.criteria.skyline.points import CASES
+from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.errors import DataError, InfeasibleError, SpecError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "skyline.json").read_text())

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from ppdp_spark.core.criteria import RecursiveDiversity
-from ppdp_spark.core.groups import GroupSummaries
-from ppdp_spark.core.skyline import Point, SkylineCriterion, Target
+from ppdp_spark.core.criteria.skyline import Point, SkylineCriterion, Target
+from ppdp_spark.core.data.groups import GroupSummaries
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))

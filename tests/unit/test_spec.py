@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spec import Columns, LDiversity, ReleaseSpec, Sensitive, SkylinePoint, Suppression
+from ppdp_spark.spec import (
+    ColumnsSpec,
+    LDiversitySpec,
+    ReleaseSpec,
+    SensitiveSpec,
+    SkylinePointSpec,
+    SuppressionSpec,
+)
 
 ROOT = Path(__file__).parents[2]
 READY = sorted((ROOT / "conf").glob("census-*.yaml"))
@@ -111,7 +118,7 @@ def test_every_field_arrives() -> None:
         "categorical",
     ]
     assert columns.quasi_identifiers["a.b"].weight == 2.0
-    assert columns.sensitive == Sensitive(column="occupation", case="svpi")
+    assert columns.sensitive == SensitiveSpec(column="occupation", case="svpi")
     privacy = spec.privacy
     assert privacy.criteria == tuple(valid()["privacy"])
     assert privacy.delta_disclosure is not None and privacy.delta_disclosure.delta == 1.5
@@ -131,7 +138,7 @@ def test_defaults() -> None:
         }
     )
     assert (spec.nulls, spec.partitioner, spec.explore) == ("category", "mondrian", None)
-    assert spec.columns.sensitive == Sensitive(column="job")
+    assert spec.columns.sensitive == SensitiveSpec(column="job")
     assert (spec.suppression.method, spec.suppression.budget) == ("none", 0.1)
     assert (spec.output.path, spec.output.form, spec.output.overwrite) == (None, "generalized", False)
     assert spec.columns.quasi_identifiers["age"].weight == 1.0
@@ -164,10 +171,10 @@ def test_the_spec_is_frozen() -> None:
 
 def test_models_built_in_python_obey_the_same_rules() -> None:
     with pytest.raises(ValidationError, match="recursive"):
-        LDiversity(kind="recursive", l=3)
+        LDiversitySpec(kind="recursive", l=3)
     with pytest.raises(ValidationError, match="one role"):
-        Columns(identifiers=("a",), publish_as_is=("a",))
-    parts = {**valid(), "columns": Columns(sensitive=Sensitive(column="x", case="mvpi-set"))}
+        ColumnsSpec(identifiers=("a",), publish_as_is=("a",))
+    parts = {**valid(), "columns": ColumnsSpec(sensitive=SensitiveSpec(column="x", case="mvpi-set"))}
     assert any("one value a person" in problem for problem in problems(parts))
 
 
@@ -417,7 +424,7 @@ def test_secrets_are_never_echoed() -> None:
         (line,) = problems(valid(), overrides=[override])
         assert "987654321" not in line
     with pytest.raises(ValidationError) as caught:
-        Suppression(method="r", l=2, unsafe_fixed_seed=-987654321)
+        SuppressionSpec(method="r", l=2, unsafe_fixed_seed=-987654321)
     assert "987654321" not in str(caught.value)
     spec = ReleaseSpec.parse(valid())
     for text in (repr(spec), str(spec), json.dumps(spec.to_dict())):
@@ -687,7 +694,7 @@ def test_warnings() -> None:
 
 @pytest.mark.parametrize("weaker", [{"l": 0}, {"k": 0}, {"m": 0}, {"c": 0.6}])
 def test_a_point_covers_only_what_knows_less_and_asks_less(weaker: dict[str, Any]) -> None:
-    strong = SkylinePoint(l=2, k=2, m=2, c=0.5)
+    strong = SkylinePointSpec(l=2, k=2, m=2, c=0.5)
     weak = strong.model_copy(update=weaker)
     assert strong.dominates(weak) and strong.dominates(strong)
     assert not weak.dominates(strong)

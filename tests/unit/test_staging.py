@@ -14,11 +14,11 @@ import pytest
 
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.errors import BusyError, InfeasibleError, SpecError
-from ppdp_spark.pipeline.staging import Staging, write_findings
-from ppdp_spark.results import Run, Stages, Verdict
+from ppdp_spark.run.results import Run, Stages, Verdict
+from ppdp_spark.run.staging import Staging, write_findings
+from ppdp_spark.run.storage import Folder
+from ppdp_spark.run.summary import run_facts
 from ppdp_spark.spec import ReleaseSpec
-from ppdp_spark.storage import Folder
-from ppdp_spark.summary import run_facts
 
 
 def spec_for(folder: Path, overwrite: bool = False) -> ReleaseSpec:
@@ -119,7 +119,7 @@ import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import test_staging as test
-from ppdp_spark.storage import Folder
+from ppdp_spark.run.storage import Folder
 root, points = Path(sys.argv[2]), 0
 
 def crashing_after(steps):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from ppdp_spark.core.suppression import (
+from ppdp_spark.core.suppression.r import (
     after_level,
     expected_suppression,
     has_l_candidacy,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from ppdp_spark.core.groups import BoolArray, FloatArray, GroupSummaries, IntArray
+from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
 
 Statistic = TypeVar("Statistic")
 

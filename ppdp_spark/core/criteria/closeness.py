@@ -10,7 +10,7 @@ import numpy as np
 from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import product_at_most
 from ppdp_spark.core.criteria.parameters import Number, rational, value_counts
-from ppdp_spark.core.groups import BoolArray, FloatArray, IntArray
+from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 from ppdp_spark.errors import SpecError
 
 LARGEST_INT64 = 2**63 - 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
-from ppdp_spark.core.groups import GroupSummaries, IntArray
+from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 
 
 @dataclass(frozen=True)

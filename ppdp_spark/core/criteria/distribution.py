@@ -9,7 +9,7 @@ import numpy as np
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.exact import agreeing, integers
-from ppdp_spark.core.groups import BoolArray, FloatArray, GroupSummaries, IntArray
+from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
 from ppdp_spark.errors import DataError
 
 

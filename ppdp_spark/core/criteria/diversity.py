@@ -15,7 +15,7 @@ import numpy as np
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
 from ppdp_spark.core.criteria.parameters import Number, positive, rational, whole_number
-from ppdp_spark.core.groups import BoolArray, FloatArray, GroupSummaries, IntArray
+from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
 from ppdp_spark.errors import SpecError
 
 LARGEST_EXACT_GROUP = 10_000

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
-from ppdp_spark.core.groups import GroupSummaries, IntArray
-from ppdp_spark.core.suppression import has_l_candidacy, is_p_eligible
+from ppdp_spark.core.data.groups import GroupSummaries, IntArray
+from ppdp_spark.core.suppression.r import has_l_candidacy, is_p_eligible
 
 
 @dataclass(frozen=True)

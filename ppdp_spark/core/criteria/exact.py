@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ppdp_spark.core.groups import BoolArray, FloatArray, IntArray
+from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 
 Factors: TypeAlias = Sequence[IntArray | int]
 

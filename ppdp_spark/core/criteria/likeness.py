@@ -10,7 +10,7 @@ import numpy as np
 from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import Factors, product_at_most
 from ppdp_spark.core.criteria.parameters import Number, positive, value_counts
-from ppdp_spark.core.groups import BoolArray, FloatArray, IntArray
+from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 
 # Relative error of a ratio of two products of counts, and of 1 − ln p: a few units of 1.2e-16.
 RATIO_ROUNDING = 4e-15

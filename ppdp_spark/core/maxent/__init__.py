@@ -22,21 +22,6 @@ where
 """
 
 from ppdp_spark.core.maxent.buckets import Buckets, buckets_from_rows, buckets_from_tables, closed_form
-from ppdp_spark.core.maxent.compiling import Vocabulary, compiled, populations, rows_of
-from ppdp_spark.core.maxent.conflict import ContradictionError, minimal_conflict
-from ppdp_spark.core.maxent.knowledge import (
-    Between,
-    Statement,
-    Term,
-    comparison,
-    people_with,
-    probability,
-    term,
-)
-from ppdp_spark.core.maxent.newton import Targets, Totals, minimise
-from ppdp_spark.core.maxent.passes import Part, PartValue, bucket_part
-from ppdp_spark.core.maxent.people import Named, Person, with_people
-from ppdp_spark.core.maxent.portions import Portion
 from ppdp_spark.core.maxent.scores import (
     Posterior,
     Score,
@@ -46,9 +31,24 @@ from ppdp_spark.core.maxent.scores import (
     score,
     true_posterior,
 )
-from ppdp_spark.core.maxent.solver import Effort, Solution, maximum_entropy, targets_of
-from ppdp_spark.core.maxent.spread import Spread, header_of, spread_maximum_entropy
-from ppdp_spark.core.maxent.system import System, system
+from ppdp_spark.core.maxent.solve.conflict import ContradictionError, minimal_conflict
+from ppdp_spark.core.maxent.solve.distributed_solver import SpreadBuckets, header_of, spread_maximum_entropy
+from ppdp_spark.core.maxent.solve.newton import Targets, Totals, minimise
+from ppdp_spark.core.maxent.solve.passes import Part, PartValue, bucket_part
+from ppdp_spark.core.maxent.solve.portions import Portion
+from ppdp_spark.core.maxent.solve.solver import Effort, Solution, maximum_entropy, targets_of
+from ppdp_spark.core.maxent.statements.kinds import (
+    Between,
+    Statement,
+    Term,
+    comparison,
+    people_with,
+    probability,
+    term,
+)
+from ppdp_spark.core.maxent.statements.people import Named, Person, with_people
+from ppdp_spark.core.maxent.statements.rows import Vocabulary, compiled, populations, rows_of
+from ppdp_spark.core.maxent.statements.system import System, system
 
 __all__ = [
     "Between",
@@ -63,7 +63,7 @@ __all__ = [
     "Posterior",
     "Score",
     "Solution",
-    "Spread",
+    "SpreadBuckets",
     "Statement",
     "System",
     "Targets",

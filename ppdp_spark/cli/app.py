@@ -1,0 +1,256 @@
+"""`ppdp`: arguments -> pipeline -> what a person or a scheduler reads.
+
+Heavy imports wait for the command that needs them.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ppdp_spark.cli.console import errors_as_messages, progress, run_on_spark, run_spec, session, show
+from ppdp_spark.errors import SpecError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ppdp_spark.run.results import Run, Sweep
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Publish personal data with guarantees against adversaries who know things.\n\n"
+    "Exit codes: 0 pass, 2 the spec is wrong, 3 the data is wrong, 4 a privacy check fails or cannot be met, "
+    "5 the suppression budget is exceeded, 1 anything else.",
+)
+
+SpecPath = Annotated[Path, typer.Argument(help="Release spec (YAML).", show_default=False)]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a field: privacy.k_anonymity=20"),
+]
+Master = Annotated[str, typer.Option(help="Spark master, unless spark-submit names one.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a release that is already there.")]
+
+
+class _Shape(str, Enum):
+    parquet = "parquet"
+    csv = "csv"
+    orc = "orc"
+    json = "json"
+
+
+@app.command()
+def anonymize(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    overwrite: Overwrite = False,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Publish a table as the spec says, verified from the written files, or publish nothing."""
+    extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
+    run_spec("anonymize", spec, extra, master=master, as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def check(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say what a table achieves: any table with a group column or with generalized quasi-identifiers."""
+    run_spec("check", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def explore(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show how much an adversary may know before a sensitive value is breached: the knowledge skyline."""
+    run_spec("explore", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def attack(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what an adversary with background knowledge infers from a release, by maximum entropy."""
+    run_spec("attack", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def suppress(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    overwrite: Overwrite = False,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Restore eligibility of skewed data; what is kept stays in the owner's private folder."""
+    extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
+    run_spec("suppress", spec, extra, master=master, as_json=as_json, quiet=quiet)
+
+
+@app.command()
+def verify(
+    output: Annotated[str, typer.Argument(help="Output folder of a run, or a release folder.")],
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Derive the verdict of a release again from its files and manifest, hashes included."""
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark.commands import verify
+
+        return verify(output, spark=spark)
+
+    run_on_spark(run, master, as_json, quiet)
+
+
+@app.command()
+def report(output: Annotated[str, typer.Argument(help="Output folder of a run.")]) -> None:
+    """Make the HTML report of a run again from its summary and verdict."""
+    with errors_as_messages():
+        from ppdp_spark.report import render
+        from ppdp_spark.run.storage import PRIVATE, REPORT, SUMMARY, VERDICT, Folder
+
+        private = Folder.at(output) / PRIVATE
+        page = render(private.read_json(SUMMARY), private.read_json(VERDICT))
+        private.write_text(REPORT, page, private=True)
+        typer.echo(str(private / REPORT))
+
+
+@app.command()
+def compare(
+    outputs: Annotated[list[str], typer.Argument(help="Output folders of runs.", show_default=False)],
+    page: Annotated[Path, typer.Option("--output", help="HTML file to write.")] = Path("compare.html"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put several runs side by side: guarantees, sizes, precision, query error, time."""
+    with errors_as_messages():
+        from ppdp_spark.commands.compare import compare
+        from ppdp_spark.report import render_comparison
+        from ppdp_spark.run.storage import Folder
+
+        found = compare(outputs)
+        folder = Folder.at(page.parent)
+        if not folder.exists():
+            raise SpecError(f"`--output` ({page}) is in a folder that does not exist: make it first")
+        folder.write_text(page.name, render_comparison(found.runs), private=True)
+        show(found, as_json=as_json, quiet=quiet)
+        if not as_json and not quiet:
+            typer.echo(f"page  {page}")
+
+
+@app.command()
+def sweep(
+    spec: SpecPath,
+    over: Annotated[
+        list[str],
+        typer.Option(metavar="FIELD=VALUE,…", help="What to vary: privacy.k_anonymity=5,10,50; repeatable."),
+    ],
+    overrides: Overrides = None,
+    queries: Annotated[int, typer.Option(help="Queries to measure the error with; 0 for none.")] = 1_000,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run variants of a release into OUTPUT/sweep and draw the privacy-utility frontier."""
+    with errors_as_messages():
+        from ppdp_spark.commands import sweep as sweeping
+
+        folder, variants = sweeping.plan(spec, over, overrides or [], queries=queries)
+
+    def run(spark: SparkSession) -> Sweep:
+        return sweeping.sweep(folder, variants, spark=spark)
+
+    run_on_spark(run, master, as_json, quiet)
+
+
+@app.command()
+def generate(
+    path: Annotated[str, typer.Argument(help="Where to write the table.")],
+    rows: Annotated[int, typer.Option(help="Number of people.")] = 100_000,
+    seed: Annotated[int, typer.Option(help="Same seed and rows, same table.")] = 1,
+    shape: Annotated[_Shape, typer.Option("--format", help="File format.")] = _Shape.parquet,
+    overwrite: Overwrite = False,
+    master: Master = "local[*]",
+) -> None:
+    """Make census-like microdata of any size."""
+    with errors_as_messages(), session(master) as spark:
+        from ppdp_spark.commands.generate import generate
+
+        generate(spark, path, rows=rows, seed=seed, shape=shape.value, overwrite=overwrite)
+        typer.echo(f"{rows:,} people in {path}")
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to work.")] = Path("out/demo"),
+    rows: Annotated[int, typer.Option(help="Number of people.")] = 100_000,
+    master: Master = "local[*]",
+) -> None:
+    """Generate a census, anonymize it, verify it, and say where everything is."""
+    with errors_as_messages(), session(master) as spark:
+        from rich.console import Console
+
+        from ppdp_spark.commands.demo import demo
+
+        parts = demo(spark, folder, rows=rows)
+        while True:
+            with progress(spark):
+                part = next(parts, None)
+            if part is None:
+                break
+            Console().print(part)
+
+
+@app.command()
+def doctor() -> None:
+    """Check Java, Python, Spark, memory and scratch space."""
+    with errors_as_messages():
+        from rich.console import Console
+
+        from ppdp_spark.cli.doctor import examine
+
+        findings = examine()
+        for finding in findings:
+            mark = "[green]ok[/]" if finding.ok else "[red]problem[/]"
+            Console().print(f"{mark}  {finding.name}: {finding.found}")
+            if not finding.ok:
+                Console().print(f"    fix: {finding.fix}")
+        if not all(finding.ok for finding in findings):
+            raise typer.Exit(1)
+
+
+@app.command("spec-schema")
+def spec_schema() -> None:
+    """Print the JSON schema of a spec, for editors."""
+    from ppdp_spark.spec import ReleaseSpec
+
+    typer.echo(json.dumps(ReleaseSpec.json_schema(), indent=2))
+
+
+def main() -> None:
+    app()

@@ -1,0 +1,250 @@
+"""`attack`: what an adversary with background knowledge infers from a release [MaxEnt]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.maxent.statements.codes import question_of
+from ppdp_spark.core.maxent.statements.kinds import Statement
+from ppdp_spark.errors import DataError
+from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.results import Run, Stages, Verdict
+from ppdp_spark.run.staging import write_findings
+from ppdp_spark.run.storage import PRIVATE, Folder
+from ppdp_spark.run.summary import run_facts
+from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.maxent.attacked_release import Attacked, open_release
+from ppdp_spark.spark.maxent.buckets import bucket_rows
+from ppdp_spark.spark.maxent.posteriors import BINS, Scores, distance, posterior_rows, scores, worst_linkages
+from ppdp_spark.spark.maxent.solvers import LOCAL_VARIABLES, Attacking, Known
+from ppdp_spark.spark.maxent.stated_knowledge import Stated, Words, check_stated, mined, stated
+from ppdp_spark.spark.maxent.survey import Survey, survey_buckets
+from ppdp_spark.spec import AttackSpec, ReleaseSpec
+
+SOLVED = 1e-7
+"""How far a solved posterior may be from the exact one: thresholds are compared on the unsafe side."""
+
+
+@told_plainly
+def attack(
+    spec: ReleaseSpec,
+    *,
+    table: DataFrame | None = None,
+    spark: SparkSession | None = None,
+    local_variables: int = LOCAL_VARIABLES,
+) -> Run:
+    """The posteriors of everyone under the spec's knowledge, and how they grow with mined rules.
+
+    With `attack.threshold` the largest posterior of all steps decides the verdict. Touched buckets of
+    up to `local_variables` variables are solved on the driver, more of them where they are; both give
+    the same. With an `output.path` verdict, report and P*(s | q) are written below its `private/attack`.
+    """
+    spec.require_for("attack")
+    wanted, stages = spec.attack or AttackSpec(), Stages()
+    with stages.stage("read"):
+        release = open_release(spec, session_of(table, spark), table)
+    try:
+        return _attacked(spec, wanted, release, stages=stages, local_variables=local_variables)
+    finally:
+        release.close()
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """All statements, and which of them each step uses."""
+
+    statements: tuple[Statement, ...]
+    steps: tuple[tuple[int, int, float], ...]
+    stated: Stated
+    positive: int
+    negative: int
+
+    def chosen(self, step: tuple[int, int, float]) -> list[int]:
+        """Places of a step's statements: the stated ones, then those mined, curve by curve."""
+        positive, negative, within = step
+        curve = list(dict.fromkeys(step[2] for step in self.steps)).index(within)
+        first = len(self.stated.statements) + curve * (self.positive + self.negative)
+        second = first + self.positive
+        return [
+            *range(len(self.stated.statements)),
+            *range(first, first + min(positive, self.positive)),
+            *range(second, second + min(negative, self.negative)),
+        ]
+
+
+def _plan(wanted: AttackSpec, release: Attacked, words: Words) -> _Plan:
+    found = stated(wanted, words)
+    if wanted.mine is None:
+        return _Plan(found.statements, ((0, 0, 0.0),), found, 0, 0)
+    more, less = release.rules(wanted.mine)
+    names, labels = list(words.kinds), words.labels
+    statements = list(found.statements)
+    for within in wanted.mine.within:
+        statements += mined(more, names, labels, within) + mined(less, names, labels, within)
+    return _Plan(tuple(statements), wanted.mine.steps, found, len(more), len(less))
+
+
+def _attacked(
+    spec: ReleaseSpec, wanted: AttackSpec, release: Attacked, *, stages: Stages, local_variables: int
+) -> Run:
+    words = Words(release.source.attributes, release.source.labels)
+    with stages.stage("knowledge"):
+        plan = _plan(wanted, release, words)
+        question = question_of(plan.statements, plan.stated.subjects, words.kinds, words.labels)
+        rows = release.keep(bucket_rows(release.source, question))
+        survey = survey_buckets(rows, question)
+        if survey is None:
+            raise DataError("the release has no groups: there is nothing to infer")
+        check_stated(plan.stated, wanted, question, survey)
+    people = _known(wanted, release, survey)
+    attacking = Attacking(rows, question, survey.populations, people, local_variables)
+    found = _steps(wanted, plan, release, attacking=attacking, survey=survey, stages=stages)
+    release.warn_of_size(round(survey.people))
+    verdict = Verdict((_row(wanted, found, survey),))
+    with stages.stage("table"):
+        if spec.output.path is not None:
+            private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)
+            release.write(found[-1].posterior, private / "attack", people)
+    summary = {
+        **run_facts("attack", spec.dataset, stages),
+        "spec": spec.to_dict(),
+        "warnings": [*spec.warnings, *release.warnings],
+        "release": {"groups": survey.buckets},
+        "attack": _findings(wanted, plan, release, survey=survey, found=found),
+    }
+    return write_findings(spec, "attack", verdict, summary)
+
+
+def _known(wanted: AttackSpec, release: Attacked, survey: Survey) -> tuple[Known, ...]:
+    if wanted.people:
+        release.require_certain()
+    groups = release.groups([p.group for p in wanted.people if p.group is not None])
+    pairs = iter(groups)
+    return tuple(
+        Known(p.name, next(iter(fits)), None if p.group is None else next(pairs))
+        for p, fits in zip(wanted.people, survey.fits, strict=True)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """One step of the curve."""
+
+    facts: dict[str, Any]
+    posterior: DataFrame
+    scores: Scores
+    worst: Sequence[dict[str, Any]]
+    touched: int
+
+
+def _steps(
+    wanted: AttackSpec,
+    plan: _Plan,
+    release: Attacked,
+    *,
+    attacking: Attacking,
+    survey: Survey,
+    stages: Stages,
+) -> list[_Step]:
+    """Every step of the curve, as the spec orders them; mined rules on nobody in the release are left out."""
+    found: list[_Step] = []
+    spoken_of = survey.populations[_starts(plan.statements)] > 0
+    truth = release.truth(round(survey.people))
+    for number, step in enumerate(plan.steps, 1):
+        with stages.stage(f"step {number}"):
+            chosen = [i for i in plan.chosen(step) if i < len(plan.stated.statements) or spoken_of[i]]
+            solved = attacking.solve(chosen)
+            if found:
+                found[-1].posterior.unpersist()
+            posterior = release.keep(posterior_rows(solved.masses))
+            score = scores(posterior, limit=_limit(wanted.threshold, solved.facts["form"]))
+            facts = {
+                **dict(zip(("positive", "negative", "within"), step, strict=True)),
+                "statements": len(chosen),
+                "kept_statements": solved.kept,
+                "max_posterior": score.highest,
+                "mean_posterior": score.mean,
+                "certain_people": round(score.certain),
+                "accuracy": None if truth is None else distance(truth, posterior),
+                "solver": solved.facts,
+            }
+            worst = worst_linkages(posterior, release.source.labels)
+            solved.release()
+        found.append(_Step(facts, posterior, score, worst, solved.touched))
+    if not spoken_of[len(plan.stated.statements) :].all():
+        release.warnings.append("some mined rules speak of people of whom the release has none: left out")
+    return found
+
+
+def _limit(threshold: float | None, form: str) -> float:
+    """What posteriors must not be above: a solved one counts as large as it may be."""
+    if threshold is None or threshold >= 1.0:
+        return 1.0
+    return threshold if form == "closed" else threshold - SOLVED
+
+
+def _starts(statements: Sequence[Statement]) -> list[int]:
+    """Place of each statement's first term."""
+    starts, at = [], 0
+    for statement in statements:
+        starts.append(at)
+        at += len(statement.terms)
+    return starts
+
+
+def _row(wanted: AttackSpec, found: Sequence[_Step], survey: Survey) -> VerdictRow:
+    """The verdict on the step that gives most away."""
+    worst = max(found, key=lambda step: (step.scores.beyond > 0, step.scores.highest))
+    witness = {key: worst.worst[0][key] for key in ("group", "value", "people")} if worst.worst else {}
+    demanded = wanted.threshold is not None
+    failed = demanded and worst.scores.beyond > 0
+    return VerdictRow(
+        criterion="max_posterior",
+        level="largest P*(value | quasi-identifiers)",
+        value=worst.scores.highest,
+        threshold=wanted.threshold,
+        relation="<=",
+        groups=survey.buckets,
+        violations=worst.scores.beyond if demanded else 0,
+        status="fail" if failed else "pass" if demanded else "measured",
+        witness=witness,
+    )
+
+
+def _findings(
+    wanted: AttackSpec, plan: _Plan, release: Attacked, *, survey: Survey, found: Sequence[_Step]
+) -> dict[str, Any]:
+    """What the report reads."""
+    mine, last = wanted.mine, found[-1]
+    return {
+        "source": {
+            "kind": release.source.kind,
+            "buckets": survey.buckets,
+            "people": round(survey.people),
+            "tuples": release.tuples(),
+            "values": len(release.source.values),
+            "variables": survey.variables,
+            "touched_buckets": last.touched,
+        },
+        "knowledge": {
+            "stated": [str(statement) for statement in plan.stated.statements],
+            "mined": {
+                "positive": plan.positive,
+                "negative": plan.negative,
+                "attributes": [] if mine is None else list(mine.attributes),
+                "support": 0 if mine is None else mine.support,
+            },
+        },
+        "steps": [step.facts for step in found],
+        "histogram": [
+            {"from": i / BINS, "to": (i + 1) / BINS, "people": round(people)}
+            for i, people in enumerate(last.scores.histogram)
+        ],
+        "worst": list(last.worst),
+        "threshold": wanted.threshold,
+    }

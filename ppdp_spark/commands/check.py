@@ -1,0 +1,74 @@
+"""`check`: what any table of groups achieves, whoever made it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from ppdp_spark.commands.verify import value_domain
+from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.guarantees import criteria_of, measured_criteria, require_named_values
+from ppdp_spark.run.results import Run, Stages, Verdict
+from ppdp_spark.run.staging import write_findings
+from ppdp_spark.run.summary import run_facts
+from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.identifiers import require_one_row_each
+from ppdp_spark.spark.data.tables import read_table, require_columns
+from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
+from ppdp_spark.spark.judge.robustness import audited
+from ppdp_spark.spec import Command, ReleaseSpec
+
+
+@told_plainly
+def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
+    """Judge a table by the criteria of the spec, and measure it by all others, in one scan.
+
+    Groups are the rows with the same value in `columns.group` or, without one, in all
+    quasi-identifiers; they are taken as they stand, nulls equal to each other. With an
+    `output.path` the verdict and the report are written below its `private/check`.
+    """
+    stages = Stages()
+    grouped = grouped_table(spec, "check", stages, table=table, spark=spark)
+    with stages.stage("judge"):
+        domain = value_domain(grouped)
+        require_named_values(spec.privacy, domain)
+        criteria = criteria_of(spec.privacy, domain)
+        measured = measured_criteria(spec.privacy, domain)
+        rows = grouped.judge([*criteria, *measured])
+        if spec.privacy.robustness is not None:
+            source = read_table(session_of(table, spark), spec.input) if table is None else table
+            rows = audited(spec, source, grouped) + rows
+        verdict = Verdict(tuple(rows))
+    summary = finding_facts(spec, "check", stages, grouped)
+    summary["release"] = {"groups": verdict.rows[-1].groups}
+    return write_findings(spec, "check", verdict, summary)
+
+
+def grouped_table(
+    spec: ReleaseSpec,
+    command: Command,
+    stages: Stages,
+    *,
+    table: DataFrame | None,
+    spark: SparkSession | None,
+) -> Grouped:
+    """The groups of the spec's table, or of the table given in its place."""
+    spec.require_for(command)
+    with stages.stage("read"):
+        table = read_table(session_of(table, spark), spec.input) if table is None else table
+        require_columns(table, spec.columns)
+        require_one_row_each(table, spec.columns)
+    with stages.stage("count"):
+        return read_groups(table, spec.columns)
+
+
+def finding_facts(spec: ReleaseSpec, command: Command, stages: Stages, grouped: Grouped) -> dict[str, Any]:
+    """What the summaries of `check` and `explore` share."""
+    listed = zip(grouped.labels, grouped.counts, strict=True)
+    sensitive = None
+    if spec.columns.sensitive is not None:
+        values = [{"value": label, "count": count} for label, count in listed]
+        sensitive = {**spec.columns.sensitive.model_dump(), "distinct": len(values), "values": values[:1_000]}
+    facts = run_facts(command, spec.dataset, stages)
+    return {**facts, "spec": spec.to_dict(), "warnings": list(spec.warnings), "sensitive": sensitive}

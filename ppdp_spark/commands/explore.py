@@ -1,0 +1,99 @@
+"""`explore`: how much an adversary may know before a sensitive value is breached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from ppdp_spark.commands.check import finding_facts, grouped_table
+from ppdp_spark.commands.verify import value_domain
+from ppdp_spark.core.data.groups import GroupSummaries, IntArray
+from ppdp_spark.core.data.value_names import codes_of_names
+from ppdp_spark.core.explorer import knowledge_skyline as knowledge
+from ppdp_spark.core.explorer.knowledge_skyline import (
+    Bounds,
+    KnowledgeSkyline,
+    Signatures,
+    merge_signatures,
+    signatures,
+)
+from ppdp_spark.errors import SpecError
+from ppdp_spark.run.guarantees import criteria_of, require_named_values
+from ppdp_spark.run.results import Run, Stages, Verdict
+from ppdp_spark.run.staging import write_findings
+from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.judge.grouped_tables import Grouped
+from ppdp_spark.spec import ExploreSpec, ReleaseSpec
+
+
+@dataclass(frozen=True)
+class _Signing:
+    """Reduces groups to the signatures that matter for one value."""
+
+    value: int
+    case: str
+    max_l: int
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> Signatures:
+        return signatures(groups, ids, self.value, case=self.case, max_l=self.max_l)  # type: ignore[arg-type]
+
+    def merge(self, left: Signatures, right: Signatures) -> Signatures:
+        return merge_signatures([left, right])
+
+
+@told_plainly
+def explore(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
+    """The knowledge skyline of chosen values at chosen confidences, on any table of groups.
+
+    One scan reduces the groups to signatures; everything else happens on the driver. The verdict
+    has the spec's own skyline points, if there are any.
+    """
+    stages = Stages()
+    grouped = grouped_table(spec, "explore", stages, table=table, spark=spark)
+    wanted = spec.explore or ExploreSpec()
+    values = _chosen(grouped, wanted)
+    width = max(0, len(grouped.values) - 1)
+    bounds = Bounds(max_l=min(wanted.max_l, width), max_m=wanted.max_m)
+    domain = value_domain(grouped)
+    require_named_values(spec.privacy, domain)
+    criteria = criteria_of(spec.privacy, domain)
+    with stages.stage("scan"):
+        signing = [_Signing(value, domain.case, bounds.max_l) for value in values]
+        found = grouped.reduce([*signing, *criteria])
+    with stages.stage("explore"):
+        skylines = [
+            knowledge.explore(signed, c, bounds) for signed in found[: len(values)] for c in wanted.confidence
+        ]
+    pairs = zip(criteria, found[len(values) :], strict=True)
+    verdict = Verdict(tuple(row for criterion, statistic in pairs for row in criterion.decide(statistic)))
+    summary = finding_facts(spec, "explore", stages, grouped)
+    summary["release"] = {"groups": skylines[0].groups}
+    summary["knowledge"] = [_named(skyline, grouped) for skyline in skylines]
+    return write_findings(spec, "explore", verdict, summary)
+
+
+def _chosen(grouped: Grouped, wanted: ExploreSpec) -> list[int]:
+    """Codes of the values to explore; all problems at once."""
+    if wanted.values is None:
+        return list(range(len(grouped.values)))
+    codes = codes_of_names(wanted.values, grouped.labels, grouped.kind)
+    unknown = [value for value, code in codes.items() if code is None]
+    if unknown:
+        raise SpecError(
+            [f"`explore.values` ({value}) is not a value of the sensitive column" for value in unknown]
+        )
+    return [code for code in codes.values() if code is not None]
+
+
+def _named(skyline: KnowledgeSkyline, grouped: Grouped) -> dict[str, Any]:
+    """A skyline with names of values instead of codes; each point's witness is its nearest breach."""
+    plain = skyline.to_dict()
+    plain["value"] = grouped.labels[skyline.value]
+    for point in [*plain["points"], *([{"breaches": [plain["start"]]}] if plain["start"] else [])]:
+        for breach in point["breaches"]:
+            breach["excluded_values"] = [grouped.labels[code] for code in breach["excluded_values"]]
+    for point in plain["points"]:
+        point["witness"] = point["breaches"][0] if point["breaches"] else {}
+    return plain

@@ -1,0 +1,190 @@
+"""`sweep`: variants of one release in a row, to see what a looser or tighter parameter costs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from os import PathLike
+from typing import Any
+
+import yaml
+from pyspark.sql import DataFrame, SparkSession
+
+from ppdp_spark.commands.anonymize import anonymize
+from ppdp_spark.errors import PpdpError, SpecError
+from ppdp_spark.report import Choice, Compared, render_sweep
+from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.claim import Claim
+from ppdp_spark.run.results import Stages, Sweep
+from ppdp_spark.run.storage import Folder
+from ppdp_spark.run.summary import new_run_id
+from ppdp_spark.spec import ReleaseSpec
+
+SWEEP, PAGE, RESULT = "sweep", "sweep.html", "sweep.json"
+QUERIES = 1_000
+MOST_VARIANTS = 200
+_LONGEST_NAME = 80
+_OWN = ("output", "output.path", "output.overwrite")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One point of the grid: its name, what it changes, and the whole spec."""
+
+    name: str
+    changes: dict[str, Any]
+    spec: ReleaseSpec
+
+
+def plan(
+    path: str | PathLike[str], over: Sequence[str], overrides: Sequence[str] = (), *, queries: int = QUERIES
+) -> tuple[Folder, tuple[Variant, ...]]:
+    """The folder of a sweep and its variants, from `over` such as `privacy.k_anonymity=5,10,50`.
+
+    Each variant goes to OUTPUT/sweep/NAME, so that the release in OUTPUT stays as it is. Their query
+    error is measured with `queries` queries unless the spec says how many. All problems of all
+    variants are reported at once.
+    """
+    axes = _axes(over)
+    grid = list(product(*(values for _, values in axes)))
+    changed = [[f"{key}={value}" for (key, _), value in zip(axes, at, strict=True)] for at in grid]
+    specs = _loaded(path, [[*overrides, *changes] for changes in changed])
+    folder = Folder.at(str(specs[0].output.path)) / SWEEP
+    variants = []
+    for name, at, changes, spec in zip(_names(axes, grid), grid, changed, specs, strict=True):
+        place = [f"output.path={_quoted(str(folder / name))}", "output.overwrite=true"]
+        place += [] if spec.output.queries else [f"output.queries={queries}"]
+        read = {key: yaml.safe_load(value) for (key, _), value in zip(axes, at, strict=True)}
+        variants.append(Variant(name, read, ReleaseSpec.load(path, [*overrides, *changes, *place])))
+    return folder, tuple(variants)
+
+
+def _loaded(path: str | PathLike[str], overrides: Sequence[Sequence[str]]) -> list[ReleaseSpec]:
+    """The spec under each list of overrides, fit to be anonymized; every problem once."""
+    found = [_attempt(path, each) for each in overrides]
+    problems = dict.fromkeys(p for each in found if isinstance(each, SpecError) for p in each.problems)
+    if problems:
+        raise SpecError(list(problems))
+    return [each for each in found if isinstance(each, ReleaseSpec)]
+
+
+def _attempt(path: str | PathLike[str], overrides: Sequence[str]) -> ReleaseSpec | SpecError:
+    try:
+        spec = ReleaseSpec.load(path, overrides)
+        spec.require_for("anonymize")
+        return spec
+    except SpecError as error:
+        return error
+
+
+def sweep(
+    folder: Folder,
+    variants: Sequence[Variant],
+    *,
+    table: DataFrame | None = None,
+    spark: SparkSession | None = None,
+) -> Sweep:
+    """Run every variant; one that fails is recorded with its reason, and the others go on.
+
+    The variants are for choosing and stay the owner's: nobody else may enter their folder.
+    """
+    session = session_of(table, spark)
+    with Claim.held(folder.create(private=True), new_run_id()):
+        return _swept(folder, variants, table, session)
+
+
+def _swept(
+    folder: Folder, variants: Sequence[Variant], table: DataFrame | None, session: SparkSession
+) -> Sweep:
+    choices, stages = [], Stages()
+    for place, variant in enumerate(variants, start=1):
+        with stages.stage(f"variant {place} of {len(variants)}, {variant.name}"):
+            choices.append(_run(variant, table, session))
+    found = tuple(choices)
+    dataset = variants[0].spec.dataset
+    paths = {"page": str(folder / PAGE), "result": str(folder / RESULT)}
+    done = Sweep(dataset, found, paths)
+    folder.write_text(PAGE, render_sweep(dataset, found), private=True)
+    folder.write_json(RESULT, done.to_dict(), private=True)
+    return done
+
+
+def _run(variant: Variant, table: DataFrame | None, session: SparkSession) -> Choice:
+    try:
+        run = anonymize(variant.spec, table=table, spark=session, trial=True)
+    except PpdpError as error:
+        return Choice(variant.name, variant.changes, None, str(error))
+    compared = Compared(variant.name, run.summary, run.verdict.to_dict())
+    return Choice(variant.name, variant.changes, compared, run.verdict.reason)
+
+
+def _axes(over: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Fields with the values they take; all problems at once."""
+    axes: list[tuple[str, list[str]]] = []
+    problems: list[str] = []
+    for text in over:
+        key, _, given = _cut(text, "=")
+        listed = list(_split(given))
+        if not key or not listed or not all(listed):
+            problems.append(
+                f"`--over` ({key or 'empty'}) must be FIELD=VALUE,VALUE,…: privacy.k_anonymity=5,10"
+            )
+        elif key in _OWN:
+            problems.append(f"`--over` ({key}) cannot be varied: each variant has a folder of its own")
+        axes.append((key, list(dict.fromkeys(listed))))
+    keys = [key for key, _ in axes]
+    problems += [f"`--over` ({key}) is given twice" for key in sorted({k for k in keys if keys.count(k) > 1})]
+    number = 1
+    for _, values in axes:
+        number *= len(values)
+    if not axes:
+        problems.append("`--over` is missing: name what to vary, as privacy.k_anonymity=5,10,50")
+    elif number > MOST_VARIANTS:
+        problems.append(f"{number:,} variants are too many: at most {MOST_VARIANTS} in one sweep")
+    if problems:
+        raise SpecError(problems)
+    return axes
+
+
+def _cut(text: str, at: str) -> tuple[str, str, str]:
+    """The text before and after the first `at` that is not inside quotes or brackets."""
+    depth, quote = 0, ""
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        elif letter == at and depth == 0:
+            return text[:place].strip(), at, text[place + 1 :]
+    return text.strip(), "", ""
+
+
+def _split(text: str) -> Iterator[str]:
+    """Parts between commas that are not inside quotes or brackets."""
+    found = ","
+    while found:
+        part, found, text = _cut(text, ",")
+        yield part
+
+
+def _names(axes: Sequence[tuple[str, list[str]]], grid: Sequence[tuple[str, ...]]) -> list[str]:
+    """A folder name for each point of the grid: `k_anonymity-5_form-bucketized`."""
+    short = [key.rpartition(".")[2] for key, _ in axes]
+    fields = short if len(set(short)) == len(short) else [key for key, _ in axes]
+    names: list[str] = []
+    for values in grid:
+        parts = (f"{key}-{value}" for key, value in zip(fields, values, strict=True))
+        name = re.sub(r"[^A-Za-z0-9_.+-]+", "-", "_".join(parts)).strip("-.")[:_LONGEST_NAME]
+        names.append(name if name not in names else f"{name}-{len(names) + 1}")
+    return names
+
+
+def _quoted(text: str) -> str:
+    """A text as a quoted YAML scalar."""
+    return "'" + text.replace("'", "''") + "'"

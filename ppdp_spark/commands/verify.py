@@ -1,0 +1,111 @@
+"""`verify`: the verdict of a release, derived again from its files and manifest alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.criteria.conservation import Conservation
+from ppdp_spark.core.criteria.eligibility import Eligibility
+from ppdp_spark.core.criteria.robustness import RRobustness
+from ppdp_spark.errors import DataError
+from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.guarantees import (
+    NOTHING,
+    ValueDomain,
+    criteria_of,
+    promises_nothing,
+    robust_criterion,
+    value_labels,
+)
+from ppdp_spark.run.results import Run, Stages, Verdict
+from ppdp_spark.run.storage import EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
+from ppdp_spark.run.summary import run_facts
+from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.group_scan import reduce_groups
+from ppdp_spark.spark.judge.bucketized_files import BucketFiles
+from ppdp_spark.spark.judge.grouped_tables import Grouped, read_release
+from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
+from ppdp_spark.spec import PrivacySpec
+
+
+@told_plainly
+def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
+    """Check the hashes, the sizes and every criterion of the release in an output folder."""
+    stages = Stages()
+    root = Folder.at(output)
+    release = root / RELEASE if (root / RELEASE).exists() else root
+    manifest = release.read_json(MANIFEST)
+    with stages.stage("hashes"):
+        files = _files_row(release, manifest)
+    with stages.stage("criteria"):
+        rows = judge_release(session_of(None, spark), release, manifest, extrema=root / PRIVATE / EXTREMA)
+    verdict = Verdict((files, *rows))
+    facts = run_facts("verify", manifest["dataset"], stages)
+    counted = {"form": manifest["form"], "rows": manifest["rows"]["published"], "groups": manifest["groups"]}
+    return Run(verdict, {**facts, "release": counted}, {"release": str(release)})
+
+
+def judge_release(
+    spark: SparkSession, release: Folder, manifest: Mapping[str, Any], *, extrema: Folder | None
+) -> list[VerdictRow]:
+    """Every criterion of the manifest, and the number of rows and groups, from the data files.
+
+    Robustness is about priors of people, which a release does not show: `extrema` is the owner's table.
+    """
+    grouped = read_release(spark, release, manifest)
+    privacy = PrivacySpec.model_validate(manifest["privacy"])
+    criteria = criteria_of(privacy, value_domain(grouped))
+    conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
+    suppressed = manifest.get("suppression")
+    eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
+    rows = grouped.judge([*criteria, *eligible, conserved])
+    rows += [NOTHING] if promises_nothing(privacy, criteria) else []
+    robust = robust_criterion(privacy, published=manifest.get("partitioner") == "art")
+    return rows if robust is None else rows + _robustness(spark, robust, grouped, extrema)
+
+
+def value_domain(grouped: Grouped) -> ValueDomain:
+    """The sensitive values of groups as criteria see them."""
+    return ValueDomain(grouped.labels, grouped.counts, grouped.case or "svpi", grouped.kind)
+
+
+def _robustness(
+    spark: SparkSession, robust: RRobustness, grouped: Grouped, extrema: Folder | None
+) -> list[VerdictRow]:
+    """The verdict on robustness from counts and the owner's prior extrema; without those it fails."""
+    if extrema is None or not extrema.exists():
+        return [_unverified(robust, "the owner's prior extrema are not there")]
+    sets = len(robust.attribute_sets)
+    if isinstance(grouped.files, BucketFiles):
+        files = grouped.files.with_extrema(extrema, sets)
+        together = None if files is None else files.reduce([robust], grouped.width)
+        if together is not None:
+            return value_labels(robust.decide(together[0]), grouped.labels)
+    owned = spark.read.parquet(extrema.literal)
+    if digest(owned) != digest(grouped.pairs()):
+        return [_unverified(robust, "the owner's prior extrema are not those of this release")]
+    coded = coded_extrema(owned, grouped.values, sets)
+    (found,) = reduce_groups(coded, [robust], ReadExtrema(grouped.width, sets))
+    return value_labels(robust.decide(found), grouped.labels)
+
+
+def _unverified(robust: RRobustness, reason: str) -> VerdictRow:
+    return VerdictRow(
+        robust.name, robust.level, None, robust.threshold, robust.relation, 0, 1, "fail", {"reason": reason}
+    )
+
+
+def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:
+    """Whether the data files are exactly those of the manifest."""
+    if "files" not in manifest:
+        raise DataError(f"{MANIFEST} lists no files: it is not the manifest of a finished release")
+    expected, found = manifest["files"], table_digests(release)
+    wrong = sum(found.get(name) != digest for name, digest in expected.items())
+    wrong += sum(name not in expected for name in found)
+    status = "fail" if wrong else "pass"
+    return VerdictRow("files", "SHA-256 as in the manifest", float(wrong), 0.0, "<=", 0, wrong, status)

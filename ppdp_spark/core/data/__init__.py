@@ -1,0 +1,1 @@
+"""People and groups as arrays: attributes, hierarchies, packing, sorting, summaries of groups."""

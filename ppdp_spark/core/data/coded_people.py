@@ -1,0 +1,82 @@
+"""People as integer codes, and groups of them: what every partitioner takes and gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppdp_spark.core.data.groups import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where the codes of one attribute lie on its weighted, normalized scale.
+
+    Code 0 stands for null. Without a table, code c >= 1 lies at (c - 1) * step; with one, at table[c].
+    `null_position` is where code 0 lies: outside the range, next to its low end.
+    """
+
+    step: float
+    null_position: float
+    table: FloatArray | None = None
+
+    def width(self, lowest: IntArray, highest: IntArray) -> FloatArray:
+        return self._position(highest) - self._position(lowest)
+
+    def _position(self, codes: IntArray) -> FloatArray:
+        along = (codes - 1.0) * self.step if self.table is None else self.table[codes]
+        return np.where(codes == 0, self.null_position, along)
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """The sensitive values of all people, as codes 0 .. width - 1.
+
+    With one value a person, `offsets` is empty and `values[p]` is the value of person p; with sets
+    or multisets person p has values[offsets[p] : offsets[p + 1]].
+    """
+
+    width: int
+    values: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def single(cls, values: IntArray, width: int) -> Sensitive:
+        return cls(width, np.ascontiguousarray(values, np.int32), np.empty(0, np.int64))
+
+    @property
+    def people(self) -> int:
+        return len(self.values) if self.offsets.size == 0 else len(self.offsets) - 1
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Cuts made, in the order of levels: group [start, end) was cut at `middle`; level 0 is the top."""
+
+    start: IntArray
+    middle: IntArray
+    end: IntArray
+    attribute: IntArray
+    code: IntArray
+    level: IntArray
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Groups of people, in the left-to-right order of the tree.
+
+    where
+        order    people in the order of the groups
+        starts   first position of each group in `order`, plus the number of people at the end
+        lowest   smallest code of each attribute in each group, shape (groups, attributes)
+        highest  largest code of each attribute in each group
+        cuts     the tree
+    """
+
+    order: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    lowest: NDArray[np.int32]
+    highest: NDArray[np.int32]
+    cuts: Cuts

@@ -1,0 +1,1 @@
+"""The knowledge skyline: how much an adversary may know before a value is disclosed."""

@@ -1,0 +1,1 @@
+"""People divided into groups: Mondrian here, ART and Anatomy in `art`."""

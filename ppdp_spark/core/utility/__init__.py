@@ -1,0 +1,1 @@
+"""How much of the data is left for those who use it."""

@@ -1,0 +1,178 @@
+"""COUNT queries on quasi-identifiers and one sensitive value: how well a release answers them.
+
+A query asks how many people lie in a range of each of d quasi-identifiers and have a given value. Places
+of an attribute are its codes (1, 2, …; null is 0 and never asked for), or its numbers where those are too
+many for codes. A set of categories is a run of codes: neighbours in the hierarchy or in the sorted order.
+
+The workload is in the manner of [Xiao & Tao: Anatomy], with two departures: one sensitive value instead of
+a set of them, and hence a selectivity s that counts quasi-identifiers alone. Each of the d ranges takes
+s^(1/d) of its attribute's domain, so that the queried box has the share s of the space, not of the people.
+The relative error has a floor, in the manner of the sanity bound of [Xiao, Wang, Gehrke: Privelet]; its size
+is our choice.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppdp_spark.core.data.boxes import Box, Range
+from ppdp_spark.core.data.groups import FloatArray, IntArray
+
+SELECTIVITIES = (0.01, 0.05, 0.1)
+MOST_DIMENSIONS = 5
+SEED = 20_070_917
+"""Public and fixed: the queries depend on the domains alone, and say nothing about a row."""
+
+FLOOR_SHARE = 1e-4
+"""Counts below this share of the people (and below one person) are taken as large as that."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Where an attribute's values lie: places low … high, whole numbers unless `continuous`."""
+
+    low: int | float
+    high: int | float
+    continuous: bool = False
+
+    def draw(self, share: float, rng: random.Random) -> tuple[int | float, int | float]:
+        """Bounds of a range, both included, that takes `share` of the domain, anywhere in it."""
+        if self.continuous:
+            width = share * (self.high - self.low)
+            start = self.low + rng.random() * (self.high - self.low - width)
+            return start, start + width
+        places = int(self.high) - int(self.low) + 1
+        width = min(places, max(1, round(share * places)))
+        first = int(self.low) + rng.randrange(places - width + 1)
+        return first, first + width - 1
+
+
+@dataclass(frozen=True)
+class Query:
+    """How many people lie in all ranges and have the sensitive value with code `value`?"""
+
+    value: int
+    selectivity: float
+    ranges: tuple[Range, ...]
+
+    @property
+    def dimension(self) -> int:
+        return len(self.ranges)
+
+
+def draw_queries(domains: Sequence[Domain | None], values: int, number: int) -> tuple[Query, ...]:
+    """`number` queries, evenly over dimensions 1 … 5 and selectivities; None is a domain without values."""
+    usable = [j for j, domain in enumerate(domains) if domain is not None]
+    if not usable or values < 1:
+        return ()
+    rng = random.Random(SEED)
+    cells = [(d, s) for d in range(1, min(len(usable), MOST_DIMENSIONS) + 1) for s in SELECTIVITIES]
+    drawn = []
+    for i in range(number):
+        dimension, selectivity = cells[i % len(cells)]
+        chosen = sorted(rng.sample(usable, dimension))
+        share = selectivity ** (1 / dimension)
+        ranges = tuple(
+            Range(j, *domain.draw(share, rng)) for j in chosen if (domain := domains[j]) is not None
+        )
+        drawn.append(Query(rng.randrange(values), selectivity, ranges))
+    return tuple(drawn)
+
+
+@dataclass(frozen=True)
+class Holders:
+    """Who has each sensitive value: `owner[starts[v] : starts[v + 1]]` with their `count` of value v."""
+
+    owner: IntArray
+    count: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, owner: IntArray, values: IntArray, width: int) -> Holders:
+        """From one entry an occurrence; equal ones are added up."""
+        span = int(owner.max(initial=0)) + 1
+        keys, count = np.unique(values.astype(np.int64) * span + owner, return_counts=True)
+        value, who = np.divmod(keys, span)
+        return cls(who, count, np.searchsorted(value, np.arange(width + 1)))
+
+    def having(self, value: int) -> tuple[IntArray, IntArray]:
+        inside = slice(self.starts[value], self.starts[value + 1])
+        return self.owner[inside], self.count[inside]
+
+
+def true_answers(queries: Sequence[Query], places: Sequence[NDArray[Any]], holders: Holders) -> FloatArray:
+    """Occurrences of each query's value among the people inside its ranges; `places` by attribute."""
+    answers = np.zeros(len(queries))
+    for i, query in enumerate(queries):
+        people, count = holders.having(query.value)
+        for bounds in query.ranges:
+            inside = bounds.contains(places[bounds.attribute][people])
+            people, count = people[inside], count[inside]
+        answers[i] = count.sum()
+    return answers
+
+
+def generalized_answers(queries: Sequence[Query], boxes: Sequence[Box], holders: Holders) -> FloatArray:
+    """Estimates from boxes: people spread evenly over their group's box, whatever value they have."""
+    answers = np.zeros(len(queries))
+    for i, query in enumerate(queries):
+        groups, count = holders.having(query.value)
+        expected = count.astype(np.float64)
+        for bounds in query.ranges:
+            expected *= boxes[bounds.attribute].share(groups, bounds)
+        answers[i] = expected.sum()
+    return answers
+
+
+def bucketized_answers(
+    queries: Sequence[Query], places: Sequence[NDArray[Any]], group: IntArray, holders: Holders
+) -> FloatArray:
+    """Estimates from true quasi-identifiers: whoever matches has the value with its share in the group."""
+    sizes = np.bincount(group)
+    answers = np.zeros(len(queries))
+    for i, query in enumerate(queries):
+        groups, count = holders.having(query.value)
+        share = np.zeros(len(sizes))
+        share[groups] = count / sizes[groups]
+        matching = group
+        people: IntArray | None = None
+        for bounds in query.ranges:
+            column = places[bounds.attribute]
+            inside = np.flatnonzero(bounds.contains(column if people is None else column[people]))
+            people = inside if people is None else people[inside]
+            matching = matching[inside]
+        answers[i] = share[matching].sum()
+    return answers
+
+
+def relative_errors(estimates: FloatArray, truths: FloatArray, floor: float) -> FloatArray:
+    """|estimate − truth| / max(truth, floor)."""
+    return np.asarray(np.abs(estimates - truths) / np.maximum(truths, floor))
+
+
+def error_floor(people: int) -> float:
+    return max(1.0, FLOOR_SHARE * people)
+
+
+def error_table(queries: Sequence[Query], errors: FloatArray) -> list[dict[str, Any]]:
+    """Median and mean error of each dimension and selectivity."""
+    cells = [(query.dimension, query.selectivity) for query in queries]
+    found = []
+    for dimension, selectivity in sorted(set(cells)):
+        chosen = errors[[cell == (dimension, selectivity) for cell in cells]]
+        found.append(
+            {
+                "dimension": dimension,
+                "selectivity": selectivity,
+                "queries": len(chosen),
+                "median": round(float(np.median(chosen)), 9),
+                "mean": round(float(chosen.mean()), 9),
+            }
+        )
+    return found

@@ -1,0 +1,55 @@
+"""Query error in the report: how far COUNT queries on the release are off, by dimension and selectivity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ppdp_spark.report.format.markup import Column, bar, data, figure, paragraph, table
+from ppdp_spark.report.format.numbers import as_number, listing, mapping, percent
+
+_COLUMNS = [
+    Column("Quasi-identifiers asked", "number"),
+    Column("Share of their space", "number"),
+    Column("Queries", "number"),
+    Column("Median error", "number"),
+    Column("Mean error", "number"),
+    Column("Bar median, outline mean", "chart"),
+]
+
+
+def query_errors(queries: Mapping[str, Any]) -> str:
+    """A sentence and a table with bars; nothing if no query was asked."""
+    cells = [mapping(cell) for cell in listing(queries, "table")]
+    if not cells:
+        return ""
+    most = max((as_number(cell.get("mean")) or 0 for cell in cells), default=0) or 1
+    rows = [
+        [
+            figure(cell.get("dimension")),
+            _share(cell, "selectivity"),
+            figure(cell.get("queries")),
+            _share(cell, "median"),
+            _share(cell, "mean"),
+            bar(
+                (as_number(cell.get("median")) or 0) / most, outline=(as_number(cell.get("mean")) or 0) / most
+            ),
+        ]
+        for cell in cells
+    ]
+    caption = "Relative error of COUNT queries on ranges of quasi-identifiers and one sensitive value"
+    return paragraph(_sentence(queries)) + table(caption, _COLUMNS, rows, sortable=True)
+
+
+def _share(cell: Mapping[str, Any], key: str) -> Any:
+    return figure(cell.get(key), percent(cell.get(key)))
+
+
+def _sentence(queries: Mapping[str, Any]) -> str:
+    median, mean = (data(queries.get(key), percent(queries.get(key))) for key in ("median", "mean"))
+    return (
+        f"{data(queries.get('number'))} random queries of the kind “how many people of these ages and places "
+        f"have this value” were answered from the release and from the table itself. The answers are off by "
+        f"{median} in the median and {mean} in the mean; true counts below {data(queries.get('floor'))} are "
+        "taken as that large."
+    )

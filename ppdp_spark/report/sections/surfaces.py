@@ -1,0 +1,124 @@
+"""Knowledge skylines for the page's script: surfaces k_max(ℓ, m) by value and confidence.
+
+A cell of a surface is the largest k at which the value is still safe; a missing or negative one means that
+it is not safe even with k = 0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ppdp_spark.report.format.numbers import as_number, listing, mapping, number, percent
+from ppdp_spark.report.format.quoted_names import name, printable
+from ppdp_spark.report.sentences.guarantee import Setting
+from ppdp_spark.report.sentences.witness import flat, plain
+
+UNLIMITED = 2**40
+"""So many people known means any number: what a skyline says of a value that does not occur."""
+
+LARGEST_PAYLOAD = 500_000
+"""Characters of surfaces in a page: with the plotting library it stays below 6 MB."""
+
+
+def script_json(content: Any) -> str:
+    """JSON that may stand inside a script element, whatever text is in it."""
+    plain = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return plain.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def surfaces(summary: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    """What the script draws, and how many surfaces are left out: the safest, if all are too many."""
+    setting, skyline = Setting.of(summary), mapping(summary, "spec", "privacy", "skyline")
+    drawn = [_surface(mapping(entry), setting, skyline) for entry in listing(summary, "knowledge")]
+    kept: set[int] = set()
+    room = LARGEST_PAYLOAD
+    for place in sorted(range(len(drawn)), key=lambda i: _safety(drawn[i]["surface"])):
+        room -= len(script_json(drawn[place]))
+        if room < 0 and kept:
+            break
+        kept.add(place)
+    return [drawn[place] for place in sorted(kept)], len(drawn) - len(kept)
+
+
+def controls(summary: Mapping[str, Any]) -> str:
+    """Where the script puts choices, sentence, plot and tables; nothing without knowledge skylines."""
+    drawn, left_out = surfaces(summary)
+    if not drawn:
+        return ""
+    more = f"<p>{left_out:,} safer knowledge skylines are in summary.json.</p>" if left_out else ""
+    return f"""<p>At each number ℓ and m, the largest k with which an adversary still stays below the chosen
+confidence. {_symbols(Setting.of(summary))}</p>
+<noscript><p>This part needs JavaScript; its numbers are in summary.json.</p></noscript>
+<div class="controls"><label>Sensitive value <select id="knowledge-value"></select></label>
+<label>Confidence <select id="knowledge-confidence"></select></label></div>
+<p id="knowledge-sentence" aria-live="polite"></p>
+<div id="knowledge-plot" role="img" aria-label="Surface of the largest k over ℓ and m; the table below has
+the same numbers"></div>
+<div id="knowledge-tables"></div>{more}"""
+
+
+def _symbols(setting: Setting) -> str:
+    if setting.case == "svpi":
+        first = "ℓ: values the person is known not to have; k: other people whose value is known; "
+    else:
+        first = "ℓ: values known to come only with the chosen one; k: people known not to have it; "
+    return first + "m: people of whom is known that if they have the value, so has the person."
+
+
+def _surface(entry: Mapping[str, Any], setting: Setting, skyline: Mapping[str, Any]) -> dict[str, Any]:
+    grid = [[_cell(k) for k in line] for line in listing(entry, "surface") if isinstance(line, list | tuple)]
+    value = entry.get("value")
+    return {
+        "value": printable(value),
+        "confidence": percent(entry.get("c")),
+        "sentence": _sentence(name(value), percent(entry.get("c")), grid, setting),
+        "surface": grid,
+        "points": [_point(mapping(point)) for point in listing(entry, "points")],
+        "demanded": _demanded(value, as_number(entry.get("c")), skyline),
+    }
+
+
+def _cell(k: Any) -> int | float | str | None:
+    found = as_number(k)
+    if found is None or found < 0:
+        return None
+    return "∞" if found >= UNLIMITED else found
+
+
+def _sentence(value: str, confidence: str, grid: Sequence[Sequence[Any]], setting: Setting) -> str:
+    most = grid[0][0] if grid and grid[0] else None
+    if most is None:
+        return f"Somebody who knows nothing but the groups is already {confidence} sure of {value}, or more."
+    people = "any number of other people" if most == "∞" else f"up to {number(most)} other people"
+    what = (
+        f"{setting.the_sensitive} of {people}" if setting.case == "svpi" else f"{people} who do not have it"
+    )
+    return f"Somebody who knows {what}, and no more, stays below {confidence} for {value}."
+
+
+def _point(point: Mapping[str, Any]) -> dict[str, Any]:
+    """A maximal point; its witness is one mapping of facts, or one for each breach a step beyond it."""
+    witnesses = [mapping(point, "witness"), *map(mapping, listing(point, "breaches"))]
+    told = ["; ".join(f"{place}: {plain(x)}" for place, x in flat(facts)) for facts in witnesses if facts]
+    counts = {symbol: _cell(point.get(symbol)) for symbol in ("l", "k", "m")}
+    return {**counts, "witness": printable(" · ".join(told))}
+
+
+def _demanded(value: Any, c: int | float | None, skyline: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The spec's own points for this value and confidence."""
+    own = mapping(skyline, "values")
+    points = listing(own, str(value)) if str(value) in own else listing(skyline, "default")
+    chosen = [mapping(point) for point in points]
+    return [
+        {symbol: _cell(point.get(symbol)) for symbol in ("l", "k", "m")}
+        for point in chosen
+        if c is not None and as_number(point.get("c")) == c
+    ]
+
+
+def _safety(grid: Sequence[Sequence[Any]]) -> float:
+    """The sum of a surface: the smaller, the less an adversary needs to know."""
+    return sum(math.inf if k == "∞" else k or 0 for line in grid for k in line)

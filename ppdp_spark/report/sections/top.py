@@ -1,0 +1,123 @@
+"""The top of the page: what it is about, the verdict in words, and every guarantee with its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ppdp_spark.report.format.markup import data, facts, paragraph, section, text
+from ppdp_spark.report.format.numbers import listing, mapping, percent
+from ppdp_spark.report.sentences.criteria import COMMON_LIMITS, guarantees, outcome, passed
+from ppdp_spark.report.sentences.guarantee import Guarantee
+
+MOST_GUARANTEES = 60
+STATUS_WORDS = {"pass": "✓ holds", "fail": "✗ fails", "note": "• by its method", "measured": "• measured"}
+_DEEDS = {
+    "anonymize": "Anonymized release",
+    "check": "Check of a table",
+    "explore": "Exploration of adversary knowledge",
+    "suppress": "Suppression of frequent values",
+    "attack": "Attack on a release",
+}
+
+
+def title(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    word = "PASS" if passed(verdict) else "FAIL"
+    return f"{text(summary.get('dataset', 'release'))}: {word}"
+
+
+def header(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    command = str(summary.get("command", ""))
+    deed = _DEEDS.get(command, f"Command {command}")
+    state = "pass" if passed(verdict) else "fail"
+    sign = "✓" if state == "pass" else "✗"
+    return (
+        f'<header><p class="deed">{text(deed)}</p><h1>{text(summary.get("dataset", "release"))}</h1>'
+        f'<p class="verdict {state}" id="verdict"><strong><span aria-hidden="true">{sign} </span>'
+        f"{state.upper()}</strong> <span>{text(outcome(verdict))}</span></p>"
+        f"{_about(summary)}{_warnings(summary)}</header>"
+    )
+
+
+def _about(summary: Mapping[str, Any]) -> str:
+    source, release = mapping(summary, "input"), mapping(summary, "release")
+    suppressed = mapping(release, "suppressed")
+    return facts(
+        [
+            ("What", _what(release)),
+            ("From", _from(source)),
+            ("When", _when(summary.get("created"))),
+            ("Suppressed", _suppressed(suppressed)),
+            ("Columns without a role", ", ".join(map(text, listing(source, "unassigned")))),
+            ("Sensitive column", text(mapping(summary, "sensitive").get("column") or "")),
+            ("Run", text(summary.get("run_id", ""))),
+        ]
+    )
+
+
+def _what(release: Mapping[str, Any]) -> str:
+    if not release:
+        return ""
+    form = text(release.get("form") or "grouped")
+    rows = f"{data(release['rows'])} rows in " if release.get("rows") is not None else ""
+    return f"{form} table, {rows}{data(release.get('groups'))} groups"
+
+
+def _from(source: Mapping[str, Any]) -> str:
+    if not source:
+        return ""
+    place = f" of {text(source['source'])}" if source.get("source") else ""
+    return f"{data(source.get('rows'))} rows{place}"
+
+
+def _when(created: Any) -> str:
+    if not created:
+        return ""
+    readable = str(created).replace("T", " ").replace("+00:00", " UTC")
+    return f'<time datetime="{text(created)}">{text(readable)}</time>'
+
+
+def _suppressed(suppressed: Mapping[str, Any]) -> str:
+    if suppressed.get("total") is None:
+        return ""
+    rate = suppressed.get("rate")
+    share = f" ({data(rate, percent(rate))})" if rate is not None else ""
+    parts = [
+        f"{data(suppressed[key])} {words}"
+        for key, words in (("nulls", "for nulls"), ("frequent", "too frequent"), ("unplaced", "not placed"))
+        if suppressed.get(key)
+    ]
+    return f"{data(suppressed['total'])} rows{share}" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _warnings(summary: Mapping[str, Any]) -> str:
+    items = "".join(f"<li>{text(warning)}</li>" for warning in listing(summary, "warnings"))
+    if not items:
+        return ""
+    return f'<div class="warnings" role="note"><h2>Warnings</h2><ul>{items}</ul></div>'
+
+
+def promises(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    """Each guarantee in a sentence, with margin, adversary and limits."""
+    told = guarantees(summary, verdict)
+    items = "\n".join(map(_promise, told[:MOST_GUARANTEES]))
+    more = len(told) - MOST_GUARANTEES
+    return section(
+        "guarantees",
+        "What is guaranteed" if passed(verdict) else "What was demanded",
+        [
+            f'<ol class="guarantees">{items}</ol>' if items else "",
+            paragraph(f"{more:,} more are in the table of criteria below.") if more > 0 else "",
+            paragraph(text(COMMON_LIMITS), "limits") if items else "",
+        ],
+    )
+
+
+def _promise(told: Guarantee) -> str:
+    return (
+        f'<li class="{told.status}"><h3>{text(told.title)}</h3>'
+        f'<p class="status">{STATUS_WORDS[told.status]}</p><p class="claim">{text(told.claim)}</p>'
+        f'<p class="margin">{text(told.margin)}</p>'
+        f"<dl><div><dt>Adversary</dt><dd>{text(told.holds)}</dd></div>"
+        f"<div><dt>Does not protect from</dt><dd>{text(told.limits)}</dd></div></dl></li>"
+    )

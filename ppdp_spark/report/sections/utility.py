@@ -1,0 +1,82 @@
+"""The utility section: what is left of the data for those who use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ppdp_spark.report.format.markup import Cell, Column, bar, data, facts, figure, section, table, words
+from ppdp_spark.report.format.numbers import as_number, listing, mapping, percent
+from ppdp_spark.report.sections.query_error import query_errors
+
+
+def utility(summary: Mapping[str, Any]) -> str:
+    metrics, release = mapping(summary, "metrics"), mapping(summary, "release")
+    return section(
+        "utility",
+        "Utility",
+        [
+            _figures(metrics, mapping(release, "suppressed")),
+            _sizes(mapping(metrics, "sizes")),
+            _penalties(mapping(metrics, "ncp")),
+            section("queries", "Query error", [query_errors(mapping(metrics, "queries"))], 3),
+            _nulls(mapping(summary, "input", "nulls")),
+        ],
+    )
+
+
+def _figures(metrics: Mapping[str, Any], suppressed: Mapping[str, Any]) -> str:
+    sizes, rate = mapping(metrics, "sizes"), suppressed.get("rate")
+    named = [
+        ("Smallest group", sizes.get("smallest"), "people"),
+        ("Mean group", sizes.get("mean"), "people"),
+        ("Largest group", sizes.get("largest"), "people"),
+        (
+            "Average class ratio",
+            metrics.get("average_class_ratio"),
+            "mean group over what is demanded; 1 is best",
+        ),
+        ("Discernibility", metrics.get("discernibility"), "sum of squared group sizes; less is better"),
+        ("GCP", metrics.get("gcp"), "information lost over all attributes, 0 to 1"),
+    ]
+    pairs = [
+        (term, f"{data(value)} <small>{unit}</small>") for term, value, unit in named if value is not None
+    ]
+    if rate is not None:
+        pairs.append(("Suppression rate", f"{data(rate, percent(rate))} <small>of the rows</small>"))
+    return facts(pairs)
+
+
+def _sizes(sizes: Mapping[str, Any]) -> str:
+    classes = [mapping(entry) for entry in listing(sizes, "histogram")]
+    most = max((as_number(entry.get("groups")) or 0 for entry in classes), default=0) or 1
+    cells = [
+        [
+            Cell(_range(entry), as_number(entry.get("from"))),
+            figure(entry.get("groups")),
+            figure(entry.get("rows")),
+            bar((as_number(entry.get("groups")) or 0) / most),
+        ]
+        for entry in classes
+    ]
+    columns = [Column("People in a group"), Column("Groups", "number"), Column("Rows", "number")]
+    return table("Group sizes", [*columns, Column("Groups", "chart")], cells)
+
+
+def _range(entry: Mapping[str, Any]) -> str:
+    low, high = entry.get("from"), entry.get("to")
+    return data(low) if low == high else f"{data(low)} to {data(high)}"
+
+
+def _penalties(ncp: Mapping[str, Any]) -> str:
+    cells = [[words(attribute), figure(x), bar(as_number(x) or 0.0)] for attribute, x in ncp.items()]
+    columns = [Column("Attribute"), Column("NCP", "number"), Column("0 to 1", "chart")]
+    caption = (
+        "Normalized certainty penalty of each attribute: 0 as precise as the input, 1 nothing left of it"
+    )
+    return table(caption, columns, cells, sortable=True)
+
+
+def _nulls(nulls: Mapping[str, Any]) -> str:
+    cells = [[words(column), figure(count)] for column, count in nulls.items()]
+    return table("Nulls of the input by column", [Column("Column"), Column("Nulls", "number")], cells)

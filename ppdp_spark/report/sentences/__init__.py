@@ -1,0 +1,1 @@
+"""Plain sentences about guarantees, adversaries and limits, for terminal and page alike."""

@@ -1,0 +1,288 @@
+"""Every criterion in one plain sentence, with its margin, its adversary and its limits.
+
+One function a criterion: a row of the verdict and the setting in, a `Guarantee` out. The same text serves
+the terminal and the page. A sentence promises what the definition promises and no more; a row that is not
+a plain `pass` is worded as a criterion that is not met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, number, percent
+from ppdp_spark.report.format.quoted_names import printable, sentence, things
+from ppdp_spark.report.sentences.attack import CRITERION, inferring
+from ppdp_spark.report.sentences.guarantee import (
+    Guarantee,
+    Row,
+    Setting,
+    counted,
+    holds,
+    parameter,
+    parameter_text,
+    worded,
+)
+from ppdp_spark.report.sentences.robustness import robustness
+from ppdp_spark.report.sentences.skyline import skyline
+from ppdp_spark.report.sentences.suppression import suppression
+
+KNOWS_GROUP = (
+    "Somebody who knows that the person is in the table and all of the person's quasi-identifiers, "
+    "hence the group"
+)
+NOTHING_ELSE = f"{KNOWS_GROUP}, and nothing else about anybody in it."
+KNOWS_TABLE = f"{KNOWS_GROUP}, and how often each value occurs in the whole table."
+COMMON_LIMITS = (
+    "None of these guarantees protects from another release about the same people, from columns that are "
+    "published as they are, from facts that should have been declared quasi-identifiers and were not, or "
+    "from what the table says about everybody."
+)
+
+
+def k_anonymity(row: Row, setting: Setting) -> Guarantee:
+    k = number(row.get("threshold"))
+    claims = {
+        "generalized": f"Every published combination of quasi-identifiers belongs to at least {k} people.",
+        "bucketized": f"Every list of values is published for at least {k} people together, never for fewer.",
+    }
+    limits = (
+        "Learning a value that everybody in the group shares, or that is left when others are ruled out: it "
+        "says nothing about the sensitive values."
+    )
+    if setting.form == "bucketized":
+        limits += " Quasi-identifiers are published as they are: who is in the table is not hidden."
+    return worded(
+        row,
+        f"k-anonymity, k = {k}",
+        (
+            claims.get(str(setting.form), f"Every group has at least {k} people."),
+            f"{counted(row)} have fewer than {k} people.",
+        ),
+        "Smallest group",
+        against=NOTHING_ELSE,
+        limits=limits,
+    )
+
+
+def alpha_k_anonymity(row: Row, setting: Setting) -> Guarantee:
+    share, k = percent(row.get("threshold")), parameter_text(row, "k")
+    return worded(
+        row,
+        f"(α, k)-anonymity, {printable(row.get('level', ''))}",
+        (
+            f"Every group has at least {k} people, and no value of {setting.sensitive} belongs to more than "
+            f"{share} of them.",
+            f"{counted(row)} have fewer than {k} people, or a value of {setting.sensitive} that more than "
+            f"{share} of them have.",
+        ),
+        "Largest share of one value in a group",
+        share=True,
+        against=NOTHING_ELSE,
+        limits="Somebody who can rule out values, or who knows the values of others in the group.",
+    )
+
+
+def distinct_l_diversity(row: Row, setting: Setting) -> Guarantee:
+    level = number(row.get("threshold"))
+    return worded(
+        row,
+        f"distinct ℓ-diversity, ℓ = {level}",
+        (
+            f"Every group holds at least {level} different values of {setting.sensitive}.",
+            f"{counted(row)} hold fewer than {level} different values of {setting.sensitive}.",
+        ),
+        "Fewest different values in a group",
+        against=NOTHING_ELSE,
+        limits=(
+            "A good guess: one value may be far more frequent than the others of its group. Somebody who can "
+            "rule out values, or who knows the values of others in the group."
+        ),
+    )
+
+
+def entropy_l_diversity(row: Row, setting: Setting) -> Guarantee:
+    level = number(row.get("threshold"))
+    return worded(
+        row,
+        f"entropy ℓ-diversity, ℓ = {level}",
+        (
+            f"The values of {setting.sensitive} in every group are as uncertain (in entropy) as {level} "
+            "equally frequent ones.",
+            f"{counted(row)} are less uncertain (in entropy) than {level} equally frequent values of "
+            f"{setting.sensitive}.",
+        ),
+        "Least uncertain group, in equally frequent values",
+        against=NOTHING_ELSE,
+        limits=(
+            "A good guess: entropy is an average, and one value may still have a larger share than one in ℓ. "
+            "Somebody who can rule out values, or who knows the values of others in the group."
+        ),
+    )
+
+
+def recursive_l_diversity(row: Row, setting: Setting) -> Guarantee:
+    """The same as the skyline point (ℓ−2, 0, 0) at confidence c/(c+1) [Skyline, Prop 4]."""
+    level, c = parameter(row, "ℓ"), parameter(row, "c")
+    title = f"recursive (c, ℓ)-diversity, {printable(row.get('level', ''))}"
+    if level is None or c is None:
+        return other(row, setting)
+    ruled_out, sure = int(level) - 2, ceiling_percent(c / (c + 1))
+    knows = f"can rule out {things(ruled_out, 'value', 'values')} of {setting.sensitive} for a person"
+    who = f"who {knows} and knows no more" if ruled_out else "who knows no more than the group"
+    return worded(
+        row,
+        title,
+        (
+            f"Nobody {who} can be {sure} sure of the person's value.",
+            f"in {counted(row)}, somebody {who} can be {sure} sure or more of the person's value.",
+        ),
+        "Most frequent value of a group against the ℓ-th and rarer ones",
+        against=f"{KNOWS_GROUP}, and can rule out up to ℓ − 2 values.",
+        limits="Somebody who can rule out more values, or who knows the values of others in the group.",
+    )
+
+
+def t_closeness(row: Row, setting: Setting) -> Guarantee:
+    t, ordered = number(row.get("threshold")), "ordered" in str(row.get("level", ""))
+    distance = "earth mover's distance over ordered values" if ordered else "equal distance"
+    meaning = "" if ordered else ": no value's share differs by more than that"
+    return worded(
+        row,
+        f"t-closeness, {printable(row.get('level', ''))}",
+        (
+            f"The values of {setting.sensitive} in every group are distributed as in the whole table, up to "
+            f"{t} in {distance}{meaning}.",
+            f"{counted(row)} are further than {t} ({distance}) from the whole table in {setting.sensitive}.",
+        ),
+        "Largest distance of a group from the table",
+        against=KNOWS_TABLE,
+        limits=(
+            "A large relative gain on a rare value, which is a small distance. Somebody who knows the values "
+            "of others in the group."
+        ),
+    )
+
+
+def beta_likeness(row: Row, setting: Setting) -> Guarantee:
+    beta, enhanced = number(row.get("threshold")), "enhanced" in str(row.get("criterion", ""))
+    bound = (
+        f"β = {beta} times its share in the whole table, nor by more than −ln(share) times it"
+        if enhanced
+        else f"β = {beta} times its share in the whole table"
+    )
+    return worded(
+        row,
+        f"{'enhanced' if enhanced else 'basic'} β-likeness, β = {beta}",
+        (
+            f"No value of {setting.sensitive} is more frequent in a group than in the whole table by more "
+            f"than {bound}.",
+            f"in {counted(row)}, a value of {setting.sensitive} is more frequent than in the whole table by "
+            f"more than {bound.replace(', nor', ', or')}.",
+        ),
+        "Largest relative gain of a value",
+        against=KNOWS_TABLE,
+        limits=(
+            "Learning which values a person does not have: a value may be missing from a group. Somebody who "
+            "knows the values of others in the group."
+        ),
+    )
+
+
+def delta_disclosure(row: Row, setting: Setting) -> Guarantee:
+    delta = number(row.get("threshold"))
+    return worded(
+        row,
+        f"δ-disclosure privacy, δ = {delta}",
+        (
+            f"The share of every value of {setting.sensitive} in every group is within a factor e^{delta} of "
+            "its share in the whole table.",
+            f"in {counted(row)}, the share of a value of {setting.sensitive} is off by a factor e^{delta} or "
+            "more from its share in the whole table, or the value is missing.",
+        ),
+        "Largest |ln(share in the group / share in the table)|",
+        against=KNOWS_TABLE,
+        limits="Somebody who knows the values of others in the group.",
+    )
+
+
+def other(row: Row, setting: Setting) -> Guarantee:
+    """A criterion without words of its own: what was found and what was needed."""
+    title = f"{printable(row.get('criterion', 'criterion'))}, {printable(row.get('level', ''))}".rstrip(", ")
+    return worded(
+        row,
+        title,
+        ("The criterion holds in every group.", f"{counted(row)} fail."),
+        "Worst value found",
+        against="As the criterion defines it.",
+        limits="Whatever the criterion does not define.",
+    )
+
+
+BOOKKEEPING = {"conservation", "files", "suppression_budget", "l_eligibility"}
+"""Rows that promise nothing of their own while they hold: the table of criteria shows them."""
+
+TOLD_TOGETHER = {"skyline", CRITERION}
+"""Rows that are put in words with others, or with more than the verdict knows."""
+
+SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
+    "k_anonymity": k_anonymity,
+    "alpha_k_anonymity": alpha_k_anonymity,
+    "distinct_l_diversity": distinct_l_diversity,
+    "entropy_l_diversity": entropy_l_diversity,
+    "recursive_l_diversity": recursive_l_diversity,
+    "t_closeness": t_closeness,
+    "basic_beta_likeness": beta_likeness,
+    "enhanced_beta_likeness": beta_likeness,
+    "delta_disclosure": delta_disclosure,
+    "robustness": robustness,
+    "r_robustness": robustness,
+}
+
+
+def demanded(verdict: Mapping[str, Any]) -> list[Row]:
+    """Rows of what was demanded; whatever is not marked as measured counts."""
+    return [row for row in map(mapping, listing(verdict, "criteria")) if row.get("status") != "measured"]
+
+
+def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[Guarantee]:
+    """All guarantees of a run in the order of the verdict, those that are not met first."""
+    setting, rows = Setting.of(summary), demanded(verdict)
+    told = [
+        SENTENCES.get(str(row.get("criterion")), other)(row, setting)
+        for row in rows
+        if row.get("criterion") not in TOLD_TOGETHER
+        and not (row.get("criterion") in BOOKKEEPING and holds(row))
+    ]
+    told += skyline([row for row in rows if row.get("criterion") == "skyline"], setting)
+    inferred = [
+        row for row in map(mapping, listing(verdict, "criteria")) if row.get("criterion") == CRITERION
+    ]
+    told += inferring(mapping(summary, "attack"), inferred, setting)
+    told += suppression(mapping(summary, "suppression"), setting)
+    return sorted(told, key=lambda guarantee: guarantee.status != "fail")
+
+
+def passed(verdict: Mapping[str, Any]) -> bool:
+    """Whether the verdict is a pass in every part: a status that its own rows contradict is not."""
+    rows_hold = all(holds(row) for row in demanded(verdict))
+    return verdict.get("status") == "pass" and verdict.get("publishable") is True and rows_hold
+
+
+def outcome(verdict: Mapping[str, Any]) -> str:
+    """The verdict in one sentence after the word PASS or FAIL."""
+    rows = demanded(verdict)
+    failing = sum(not holds(row) for row in rows)
+    reason = f" {sentence(verdict['reason'])}" if verdict.get("reason") else ""
+    if passed(verdict):
+        return (
+            f"Every criterion that was demanded holds.{reason}"
+            if rows
+            else f"No criterion was demanded: this promises nothing.{reason}"
+        )
+    if failing:
+        return f"{failing:,} of {len(rows):,} criteria do not hold: this must not be published.{reason}"
+    return f"This must not be published.{reason or ' The verdict gives no reason.'}"
+
+
+__all__ = ["COMMON_LIMITS", "SENTENCES", "Guarantee", "Setting", "guarantees", "outcome", "passed"]

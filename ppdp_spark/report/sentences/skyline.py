@@ -1,0 +1,136 @@
+"""Skyline points in words: what an adversary may know, and how sure that can make them [Skyline, Sec 4]."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from ppdp_spark.report.format.numbers import as_number, percent
+from ppdp_spark.report.format.quoted_names import any_of, joined, name, printable, things
+from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, holds, margin
+
+_LEVEL = re.compile(r"σ = (.*), \(ℓ, k, m\) = \((\d+), (\d+), (\d+)\)", re.DOTALL)
+
+RANDOM_WORLDS = (
+    "Somebody who knows everybody's quasi-identifiers, hence the groups, and so much about people; before "
+    "that knowledge every way to hand out the values inside a group is equally likely to them."
+)
+WHOLE_RECORDS = (
+    "The values of a person stand side by side in a row, so whole rows are what is dealt to people; the "
+    "probability is an upper bound from the counts of each value."
+)
+LIMITS = (
+    "Somebody who knows more than that, or knows something of another kind: above all that a value goes "
+    "with certain quasi-identifiers."
+)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """A row of the verdict read back: the sensitive value, the point (ℓ, k, m) and its confidence c."""
+
+    value: str
+    l: int
+    k: int
+    m: int
+    c: float
+
+    @property
+    def point(self) -> tuple[int, int, int, float]:
+        return self.l, self.k, self.m, self.c
+
+
+def knowledge(row: Row) -> Knowledge | None:
+    """What a row is about; None if its level does not say so."""
+    found, c = _LEVEL.fullmatch(str(row.get("level", ""))), as_number(row.get("threshold"))
+    if found is None or c is None:
+        return None
+    l, k, m = map(int, found.groups()[1:])
+    return Knowledge(found.group(1), l, k, m, float(c))
+
+
+def known(point: Knowledge, setting: Setting) -> str:
+    """What somebody with knowledge (ℓ, k, m) knows, as the end of `by knowing …`; `it` is the value."""
+    l, k, m = point.l, point.k, point.m
+    single = setting.case == "svpi"
+    parts = []
+    if k and single:
+        parts.append(f"{setting.the_sensitive} of up to {things(k, 'other person', 'other people')}")
+    elif k:
+        parts.append(f"up to {things(k, 'other person who does', 'other people who do')} not have it")
+    if l and single:
+        parts.append(f"{things(l, 'value', 'values')} that the person does not have")
+    elif l:
+        parts.append(f"{things(l, 'value', 'values')} that the person can have only along with it")
+    if m:
+        parts.append(
+            f"{things(m, 'relative who has', 'relatives who have')} it only if the person has it too"
+        )
+    return joined(parts) if parts else "nothing but the groups"
+
+
+def skyline(rows: Sequence[Row], setting: Setting) -> list[Guarantee]:
+    """One guarantee for all values with the same point and outcome; the worst of them gives the margin."""
+    told = []
+    for point, held, same in _alike(rows):
+        if point is None:
+            told += [_unread(row) for row in same]
+        else:
+            told.append(_told(point, held, same, setting))
+    return told
+
+
+def _alike(rows: Sequence[Row]) -> Iterator[tuple[Knowledge | None, bool, list[Row]]]:
+    def key(row: Row) -> tuple[Any, ...]:
+        found = knowledge(row)
+        return (found is None, found.point if found else (), holds(row))
+
+    for (_, _, held), same in groupby(sorted(rows, key=key), key=key):
+        listed = list(same)
+        yield knowledge(listed[0]), held, listed
+
+
+def _told(point: Knowledge, held: bool, rows: list[Row], setting: Setting) -> Guarantee:
+    values = [found.value for found in map(knowledge, rows) if found]
+    worst = max(rows, key=lambda row: as_number(row.get("value")) or 0.0)
+    claim = _promise(point, values, setting) if held else _breach(point, worst, len(values), setting)
+    worst_value = knowledge(worst)
+    noun = "Largest breach probability"
+    if worst_value and len(values) > 1:
+        noun = f"Largest breach probability, of {name(worst_value.value)}"
+    return Guarantee(
+        title=f"privacy skyline, (ℓ, k, m) = ({point.l}, {point.k}, {point.m}) at {percent(point.c)}",
+        status="pass" if held else "fail",
+        claim=claim,
+        margin=margin(worst, noun, share=True),
+        holds=f"{RANDOM_WORLDS} {WHOLE_RECORDS}" if setting.records else RANDOM_WORLDS,
+        limits=LIMITS,
+    )
+
+
+def _promise(point: Knowledge, values: Sequence[str], setting: Setting) -> str:
+    sure = "certain" if point.c == 1 else f"{percent(point.c)} sure"
+    of = f"that a person has {name(values[0])}" if len(values) == 1 else f"{any_of(values)} for a person"
+    return f"Nobody can be {sure} {of} by knowing {known(point, setting)}."
+
+
+def _breach(point: Knowledge, worst: Row, failing: int, setting: Setting) -> str:
+    target, sure = knowledge(worst), percent(worst.get("value"))
+    of = f"that a person has {name(target.value)}" if target else "of a value"
+    others = f" ({failing:,} values fail)" if failing > 1 else ""
+    return f"Not met: by knowing {known(point, setting)}, somebody can be {sure} sure {of}{others}."
+
+
+def _unread(row: Row) -> Guarantee:
+    held = holds(row)
+    return Guarantee(
+        title=f"privacy skyline, {printable(row.get('level', ''))}",
+        status="pass" if held else "fail",
+        claim="The breach probability stays below its limit." if held else "Not met: see the margin.",
+        margin=margin(row, "Breach probability", share=True),
+        holds=RANDOM_WORLDS,
+        limits=LIMITS,
+    )

@@ -1,0 +1,177 @@
+"""Outcomes of commands as rich tables: what a person sees on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from rich.console import Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from ppdp_spark.report.compare.comparison import Compared, side_by_side
+from ppdp_spark.report.compare.frontier_chart import QUERY_ERROR, Choice, Frontier, last_part
+from ppdp_spark.report.format.numbers import as_number, mapping, number, percent
+from ppdp_spark.report.format.quoted_names import printable
+from ppdp_spark.report.sentences.criteria import guarantees
+
+Summary: TypeAlias = Mapping[str, Any]
+
+_SIGNS = {"pass": "✓", "fail": "✗"}
+_SHOWN = 20
+
+
+def run_table(summary: Summary, verdict: Mapping[str, Any], paths: Mapping[str, str]) -> Group:
+    """Verdict, criteria, utility and paths of a run."""
+    parts: list[Any] = [_headline(summary, verdict), *_promises(summary, verdict), _criteria(verdict)]
+    parts += _knowledge(summary) + _attack(summary)
+    facts = _facts(summary)
+    if facts.row_count:
+        parts.append(facts)
+    if paths:
+        places = Table.grid(padding=(0, 2))
+        for name, path in paths.items():
+            places.add_row(Text(name, style="bold"), Text(path))
+        parts.append(places)
+    return Group(*parts)
+
+
+def _headline(summary: Summary, verdict: Mapping[str, Any]) -> Panel:
+    word, style = ("PASS", "green") if verdict["status"] == "pass" else ("FAIL", "red")
+    about = f"{word} · {summary['command']} · {summary['dataset']}"
+    reason = f"\n{verdict['reason']}" if verdict["reason"] else ""
+    return Panel(Text(about + reason, style=f"bold {style}"), expand=False)
+
+
+def _promises(summary: Summary, verdict: Mapping[str, Any]) -> list[Text]:
+    """What is guaranteed, in plain sentences."""
+    told = guarantees(summary, verdict)
+    lines = [Text(f"{_SIGNS.get(g.status, '•')} {g.claim}") for g in told[:_SHOWN]]
+    return [*lines, Text("")] if lines else []
+
+
+def _criteria(verdict: Mapping[str, Any]) -> Table:
+    table = Table(title="Criteria", title_justify="left", header_style="bold")
+    for name in ("criterion", "level", "worst", "needed", "violations", "status"):
+        table.add_column(name, overflow="fold")
+    ranked = sorted(verdict["criteria"], key=lambda row: ("fail", "pass", "measured").index(row["status"]))
+    for row in ranked[:_SHOWN]:
+        needed = "" if row["threshold"] is None else f"{row['relation']} {_short(row['threshold'])}"
+        value = "none" if row["value"] is None else _short(row["value"])
+        table.add_row(row["criterion"], row["level"], value, needed, f"{row['violations']:,}", row["status"])
+    if len(ranked) > _SHOWN:
+        table.caption = f"and {len(ranked) - _SHOWN} more in the verdict"
+    return table
+
+
+def _short(figure: float | str) -> str:
+    """A number of a verdict; infinities are texts there already."""
+    return figure if isinstance(figure, str) else f"{figure:.6g}"
+
+
+def _knowledge(summary: Summary) -> list[Table]:
+    """Maximal knowledge for each explored value and confidence."""
+    tables = []
+    for skyline in summary.get("knowledge", [])[:_SHOWN]:
+        title = f"{skyline['value']}: safe at {skyline['c']:.0%} against every one of these"
+        table = Table("ℓ values", "k people", "m relatives", title=title, title_justify="left")
+        for point in skyline["points"][:_SHOWN]:
+            table.add_row(*(f"{point[axis]:,}" for axis in "lkm"))
+        if not skyline["points"]:
+            table.add_row("none", "none", "none")
+        tables.append(table)
+    return tables
+
+
+def _attack(summary: Summary) -> list[Table]:
+    """What the adversary infers, step by step, and the most probable linkages."""
+    found = mapping(summary, "attack")
+    if not found:
+        return []
+    heads = ("positive", "negative", "± ε", "statements", "max", "mean", "certain people", "nats from truth")
+    steps = Table(*heads, title="Posteriors as knowledge grows", title_justify="left", header_style="bold")
+    for step in found["steps"]:
+        figures = [step[key] for key in ("positive", "negative", "within", "statements", "max_posterior")]
+        figures += [step["mean_posterior"], step["certain_people"], step["accuracy"]]
+        steps.add_row(*("" if f is None else f"{f:,}" if isinstance(f, int) else f"{f:.4g}" for f in figures))
+    worst = Table("group", "value", "posterior", "before", "people", title="Most probable linkages")
+    worst.title_justify = "left"
+    for link in found["worst"][:5]:
+        shares = (f"{link[key]:.4g}" for key in ("posterior", "prior"))
+        worst.add_row(str(link["group"]), Text(printable(link["value"])), *shares, f"{link['people']:g}")
+    return [steps, worst] if found["worst"] else [steps]
+
+
+def _facts(summary: Summary) -> Table:
+    table = Table.grid(padding=(0, 2))
+    release, metrics = summary.get("release", {}), summary.get("metrics", {})
+    if "rows" in release and "form" in release:
+        table.add_row(
+            "published", f"{release['rows']:,} rows in {release['groups']:,} groups ({release['form']})"
+        )
+    if "suppressed" in release:
+        gone = release["suppressed"]
+        table.add_row("suppressed", f"{gone['total']:,} rows ({gone['rate']:.2%})")
+    if "sizes" in metrics:
+        sizes = metrics["sizes"]
+        table.add_row(
+            "group sizes", f"{sizes['smallest']:,} to {sizes['largest']:,}, mean {sizes['mean']:.1f}"
+        )
+        table.add_row("information lost", f"{metrics['gcp']:.1%} (mean certainty penalty)")
+    if "queries" in metrics:
+        asked = metrics["queries"]
+        table.add_row(
+            "query error",
+            f"{asked['median']:.1%} in the median of {asked['number']:,}, {asked['mean']:.1%} in the mean",
+        )
+    if "rows_per_second" in summary:
+        speed = summary["rows_per_second"]
+        table.add_row("time", f"{summary['seconds']:.1f} s, {speed:,} rows/s")
+    return table
+
+
+def comparison_table(runs: Sequence[Compared]) -> Group:
+    """Runs side by side, one table a part; the best of a line is bold."""
+    tables = []
+    for part in side_by_side(runs):
+        table = Table(title=part.title, title_justify="left", header_style="bold", caption=part.note or None)
+        table.add_column("")
+        for run in runs:
+            table.add_column(Text(printable(run.name)), justify="right", overflow="fold")
+        for line in part.lines:
+            best = line.best
+            cells = [
+                Text(e.text, style="bold" if e.value is not None and e.value == best else "")
+                for e in line.entries
+            ]
+            table.add_row(Text(line.name), *cells)
+        tables.append(table)
+    return Group(*tables)
+
+
+def sweep_table(dataset: str, choices: Sequence[Choice], paths: Mapping[str, str]) -> Group:
+    """One line a variant: what it changes, whether it can be published, what it loses."""
+    frontier = Frontier(tuple(choices))
+    form = percent if frontier.measure == QUERY_ERROR else number
+    table = Table(title=f"Sweep of {printable(dataset)}", title_justify="left", header_style="bold")
+    varied = [last_part(key) for key in choices[0].changes]
+    for name in (*varied, "result", "frontier", frontier.measure, "smallest group", "groups", "seconds"):
+        table.add_column(Text(printable(name)), overflow="fold")
+    for choice in choices:
+        summary = choice.run.summary if choice.run is not None else {}
+        figures = (
+            mapping(summary, "metrics", "sizes").get("smallest"),
+            mapping(summary, "release").get("groups"),
+            summary.get("seconds"),
+        )
+        table.add_row(
+            *(Text(printable(value)) for value in choice.changes.values()),
+            Text("pass", style="green") if choice.ok else Text("fail", style="red"),
+            "●" if frontier.holds(choice) else "",
+            form(frontier.loss(choice)),
+            *(number(figure) if as_number(figure) is not None else "" for figure in figures),
+        )
+    reasons = [Text(f"✗ {c.label}: {printable(c.reason)}") for c in choices if not c.ok and c.reason]
+    places = [Text(f"{name}  {path}") for name, path in paths.items()]
+    return Group(table, *reasons, *places)

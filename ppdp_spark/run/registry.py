@@ -1,0 +1,118 @@
+"""Releases compose: what was published of a dataset before is known to the next run.
+
+The registry is the folder `.releases` beside the output folders, with one small file a release that
+is never changed again: append-only by construction, also on file systems that cannot append, and for
+runs on different outputs at the same time. It holds nothing that the manifests do not, but for one
+file: the owner's secret key of random draws, readable by the owner only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ppdp_spark.errors import DataError
+from ppdp_spark.report.format.quoted_names import name, printable
+from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
+
+REGISTRY = ".releases"
+LISTED = 5
+_DRAW_KEY, _KEY_BYTES = "draw.key", 32
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The releases published from the output folders of one root."""
+
+    folder: Folder
+
+    @classmethod
+    def beside(cls, output: Folder) -> Registry:
+        """The registry of the folder that holds this output folder."""
+        return cls(output.parent / REGISTRY)
+
+    def draw_key(self) -> bytes:
+        """The secret key of this root's random draws, made once; `StorageError` if it cannot be kept."""
+        if _DRAW_KEY not in self.folder.children():
+            self.folder.create()
+            self.folder.write_new(_DRAW_KEY, secrets.token_hex(_KEY_BYTES))
+        text = self.folder.read_text(_DRAW_KEY).strip()
+        if not re.fullmatch(f"[0-9a-f]{{{2 * _KEY_BYTES}}}", text):
+            raise DataError(f"`{self.folder / _DRAW_KEY}` is damaged: it must hold {_KEY_BYTES} bytes in hex")
+        return bytes.fromhex(text)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Enter a release; doing it again changes nothing. `OSError` if it cannot be written."""
+        self.folder.system.create_dir(self.folder.path, recursive=True)
+        file = f"{_key(record['dataset'])}-{record['run_id']}.json"
+        self.folder.write_json(f"{file}.part", record)
+        (self.folder / f"{file}.part").move(self.folder / file)
+
+    def earlier(self, dataset: str) -> list[dict[str, Any]]:
+        """Records of a dataset, oldest first."""
+        key = f"{_key(dataset)}-"
+        files = [file for file in self.folder.children() if file.startswith(key) and file.endswith(".json")]
+        found = [self.folder.read_json(file) for file in files]
+        return [each for each in found if isinstance(each, dict) and each.get("dataset") == dataset]
+
+    def warnings(self, record: Mapping[str, Any]) -> list[str]:
+        """What the owner must know before another release of the same people leaves the house."""
+        try:
+            before = self.earlier(record["dataset"])
+        except (OSError, DataError):
+            return [f"the registry `{self.folder}` cannot be read: earlier releases are not known"]
+        if not before:
+            return []
+        times = "once" if len(before) == 1 else f"{len(before):,} times"
+        listed = "; ".join(_told(each, record) for each in before[-LISTED:])
+        more = f"; and {len(before) - LISTED:,} older in `{self.folder}`" if len(before) > LISTED else ""
+        return [
+            f"dataset {name(record['dataset'])} was released {times} before: whoever holds several releases "
+            "of the same people may learn more than any one of them allows. "
+            f"Earlier manifests: {listed}{more}"
+        ]
+
+    def enter(self, record: Mapping[str, Any]) -> list[str]:
+        """Add a record; what went wrong, if anything, comes back in words: the release is out already."""
+        try:
+            self.add(record)
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else type(error).__name__
+            return [
+                f"the release is published, but could not be entered in `{self.folder}` ({reason}): "
+                "the next release of this dataset will not be warned about it"
+            ]
+        return []
+
+
+def record_of(summary: Mapping[str, Any], output: Folder, manifest: str) -> dict[str, Any]:
+    """The entry of a release: run, dataset, time, place, digests."""
+    return {
+        "run_id": summary["run_id"],
+        "dataset": summary["dataset"],
+        "created": summary["created"],
+        "path": str(output / RELEASE / MANIFEST),
+        "manifest": manifest,
+        "spec": summary["spec_fingerprint"],
+    }
+
+
+def _key(dataset: str) -> str:
+    """A dataset's name may hold anything; its digest is fit for a file name."""
+    return hashlib.sha256(dataset.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def _told(record: Mapping[str, Any], present: Mapping[str, Any]) -> str:
+    known = {
+        key: printable(record.get(key) or "unknown") for key in ("path", "created", "run_id", "manifest")
+    }
+    same = ", identical to this one" if known["manifest"] == present["manifest"] else ""
+    return (
+        f"{known['path']} of {known['created']} (run {known['run_id']}, "
+        f"SHA-256 {known['manifest'][:16]}…{same})"
+    )

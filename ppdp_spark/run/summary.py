@@ -1,0 +1,38 @@
+"""Aggregates of a run as plain JSON: what the report, the terminal and the next run read."""
+
+from __future__ import annotations
+
+import platform
+import uuid
+from datetime import datetime, timezone
+from importlib.metadata import version
+from typing import Any
+
+from ppdp_spark.run.results import Stages
+
+
+def package_version() -> str:
+    return version("ppdp-spark")
+
+
+def new_run_id() -> str:
+    """A name for a run: sortable by time, unique."""
+    return f"{datetime.now(timezone.utc):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+
+
+def run_facts(command: str, dataset: str, stages: Stages, run_id: str | None = None) -> dict[str, Any]:
+    """What every summary begins with."""
+    return {
+        "command": command,
+        "dataset": dataset,
+        "version": package_version(),
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "run_id": run_id or new_run_id(),
+        "stages": stages.done,
+        "seconds": round(stages.seconds, 3),
+        "versions": {
+            "ppdp_spark": package_version(),
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("pyspark", "numpy", "pyarrow", "numba")},
+        },
+    }

@@ -1,0 +1,83 @@
+"""Failures inside Spark, told in our own words: Spark's messages may quote rows."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+from urllib.parse import unquote
+
+from pyspark.errors import PySparkException
+
+from ppdp_spark.errors import TOLD_BY_TASKS, DataError, InternalError, PpdpError, StorageError
+from ppdp_spark.report.format.quoted_names import printable
+
+_UNREADABLE = (
+    "FAILED_READ_FILE",
+    "CANNOT_READ_FILE_FOOTER",
+    "MALFORMED_RECORD_IN_PARSING",
+    "PARQUET_COLUMN_DATA_TYPE_MISMATCH",
+    "FILE_NOT_EXIST",
+    "CAST_INVALID_INPUT",
+)
+
+
+_FILE = re.compile(r"\b[Ff]ile \w+:[^\n]*/([^/=\n]+?)(?: does not exist|\.\s|\.$)")
+_REFUSED = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large")
+"""What systems say when nothing more can be written; Spark passes it on in its own text."""
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def told_plainly(command: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A command whose failures inside Spark become errors of ours, without Spark's text."""
+
+    @wraps(command)
+    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        try:
+            return command(*args, **kwargs)
+        except PpdpError:
+            raise
+        except Exception as error:
+            known = explained(error)
+            if known is None:
+                raise
+            raise known from None
+
+    return guarded
+
+
+def explained(error: Exception) -> PpdpError | None:
+    """What a failure of Spark or of the file system means for the user; None if it is neither."""
+    if isinstance(error, PySparkException) or type(error).__module__.startswith("py4j"):
+        text = str(error)
+        for known in TOLD_BY_TASKS:
+            if known in text:
+                return DataError(known)
+        condition = error.getCondition() if isinstance(error, PySparkException) else None
+        for code in _UNREADABLE:
+            if (condition and condition.startswith(code)) or f"[{code}" in text:
+                return DataError(
+                    f"the input cannot be read ({code}{_file_named(text)}): "
+                    "a file is damaged, gone or of another format"
+                )
+        for reason in _REFUSED:
+            if reason in text:
+                return StorageError(
+                    f"the output or Spark's scratch space (`spark.local.dir`) cannot be written: {reason}; "
+                    "make room and run again. Nothing was published"
+                )
+        return InternalError(f"Spark could not finish the job ({condition or type(error).__name__})")
+    if isinstance(error, OSError):
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        return StorageError(f"a file could not be written or read: {reason}. Nothing was published")
+    return None
+
+
+def _file_named(text: str) -> str:
+    """The last part of the path that Spark names; folders above may hold values of columns."""
+    found = _FILE.search(text)
+    return f", file {printable(unquote(found[1]))}" if found else ""

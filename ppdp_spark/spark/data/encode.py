@@ -1,0 +1,157 @@
+"""From a table of people to narrow integer codes, inside the JVM: nothing of a row reaches Python here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.data.attributes import Ordered
+from ppdp_spark.errors import CHANGED
+from ppdp_spark.spark.data.profile import Profile, quasi_value, sensitive_value, table_columns, take_part
+from ppdp_spark.spark.data.tables import Roles
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.hidden_values import field, unseen_struct
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import ReleaseSpec
+
+_BOUNDS = "bounds"
+
+
+def encode_rows(
+    table: DataFrame,
+    spec: ReleaseSpec,
+    roles: Roles,
+    profile: Profile,
+    *,
+    only: Collection[int] | None = None,
+) -> DataFrame:
+    """One row a person: codes `q0, q1, …`, `sensitive`, the columns published as they are, and `content`.
+
+    `content` is a hash of the row as it came, by which samples are taken. With `only`, just the codes of
+    these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job: codes
+    would not mean the same any more.
+    """
+    rows = table.where(take_part(table, spec, roles)) if spec.nulls == "suppress" else table
+    wanted = [
+        quasi_value(name, kind, table).alias(C.code(j))
+        for j, (name, kind) in enumerate(roles.kinds.items())
+        if only is None or j in only
+    ]
+    if profile.sensitive is not None:
+        wanted.append(sensitive_value(spec, table).alias(C.SENSITIVE))
+    if only is None:
+        wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
+        wanted.append(F.xxhash64(*map(C.column, table_columns(spec))).alias(C.CONTENT))
+    rows = rows.select(*wanted)
+    names, codes, bounds, texts = rows.columns, dict[str, Column](), list[int | float](), dict[str, _Texts]()
+    for j, attribute in enumerate(profile.attributes):
+        name = C.code(j)
+        if only is not None and j not in only:
+            continue
+        if isinstance(attribute, Ordered):
+            codes[name] = _ordered_code(F.col(name), attribute, bounds)
+        else:
+            texts[name] = _Texts(attribute.values, first_code=1, null_code=0)
+    if profile.sensitive is not None and profile.sensitive.case == "svpi":
+        values = profile.sensitive.values
+        known = values[:-1] if values and values[-1] is None else values
+        texts[C.SENSITIVE] = _Texts(known, first_code=0, null_code=len(known))
+    if texts:
+        rows = _looked_up(rows, texts)
+    if bounds:
+        rows = rows.withColumn(_BOUNDS, unseen_struct(rows.sparkSession, bounds))
+    return rows.select(*(codes.get(name, F.col(name)).alias(name) for name in names))
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of a column in the order of their codes, and what stands for null."""
+
+    values: Sequence[str | None]
+    first_code: int
+    null_code: int
+
+
+def _ordered_code(value: Column, attribute: Ordered, bounds: list[int | float]) -> Column:
+    """value - low + 1 in the narrowest integer type, null as 0; wide ranges stay physical.
+
+    Both ends of the range are added to `bounds`, where the expression finds them.
+    """
+    if attribute.low is None or attribute.high is None:
+        return F.when(value.isNull(), F.lit(0)).otherwise(_stop("int")).cast("tinyint")
+    low, high = (F.col(_BOUNDS)[field(len(bounds) + i)] for i in range(2))
+    bounds += [attribute.low, attribute.high]
+    inside = value.between(low, high)
+    if not attribute.narrow:
+        kind = "double" if attribute.kind == "float" else "bigint"
+        return F.when(value.isNull(), F.lit(None).cast(kind)).when(inside, value).otherwise(_stop(kind))
+    code = (value - low + 1).cast(_narrowest(int(attribute.span) + 1))
+    zero = F.lit(0).cast(_narrowest(int(attribute.span) + 1))
+    return F.when(value.isNull(), zero).when(inside, code).otherwise(_stop("int").cast("tinyint"))
+
+
+def _looked_up(rows: DataFrame, texts: Mapping[str, _Texts]) -> DataFrame:
+    """Texts replaced by codes, through one broadcast dictionary of all columns.
+
+    The joins are on a hash of column and text, which is much cheaper to look up than the text itself. That
+    the texts are equal is checked: should two categories of a column ever share a hash, the run stops.
+    All joins have the same table on their right, which Spark therefore brings to the executors once.
+    """
+    listed = [
+        _numbered(of.values, of.first_code).append_column(
+            "column", pa.repeat(pa.scalar(column, pa.int32()), len(of.values))
+        )
+        for column, of in enumerate(texts.values())
+    ]
+    table = pa.concat_tables(listed).combine_chunks()
+    known = rows.sparkSession.createDataFrame(table, "text string, code int, column int")
+    known = F.broadcast(known.select(F.xxhash64("column", "text").alias("hash"), "text", "code"))
+    for column, (name, of) in enumerate(texts.items()):
+        found = F.when(F.col(name) == F.col("text"), F.col("code"))
+        missing = F.when(F.col(name).isNull(), F.lit(of.null_code)).otherwise(_stop("int"))
+        code = F.coalesce(found, missing).cast(_narrowest(of.first_code + len(of.values)))
+        joined = rows.join(known, F.xxhash64(F.lit(column), F.col(name)) == F.col("hash"), "left")
+        rows = joined.select(*(code.alias(name) if other == name else F.col(other) for other in rows.columns))
+    return rows
+
+
+def _stop(kind: str) -> Column:
+    return F.raise_error(F.lit(CHANGED)).cast(kind)
+
+
+def _narrowest(largest: int) -> str:
+    return "tinyint" if largest <= 127 else "smallint" if largest <= 32_767 else "int"
+
+
+def dictionary(session: SparkSession, values: Sequence[str | None], *, first_code: int = 0) -> DataFrame:
+    """Texts with their codes, as data: a plan that joins it does not show a value."""
+    return session.createDataFrame(_numbered(values, first_code), "text string, code int")
+
+
+def _numbered(values: Sequence[str | None], first_code: int) -> pa.Table:
+    codes = pa.array(range(first_code, first_code + len(values)), pa.int32())
+    return pa.table({"text": pa.array(values, pa.string()), "code": codes})
+
+
+def typed_values(session: SparkSession, values: Sequence[str | None], kind: str) -> pa.Array:
+    """Texts as values of a column's own type, as Spark reads them."""
+    if kind == "string":
+        return pa.array(values, pa.string())
+    typed = dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")).toArrow()
+    return typed.sort_by("code").column("value").combine_chunks()
+
+
+def decode(rows: DataFrame, name: str, values: Sequence[str | None], *, first_code: int) -> DataFrame:
+    """Replace codes by text through a broadcast dictionary; codes without an entry become null."""
+    known = dictionary(rows.sparkSession, values, first_code=first_code)
+    known = known.select(F.col("code").alias(f"{name}_code"), F.col("text").alias(f"{name}_text"))
+    joined = rows.join(F.broadcast(known), F.col(name) == F.col(f"{name}_code"), "left")
+    return joined.select(
+        *(F.col(f"{name}_text").alias(name) if c == name else F.col(c) for c in rows.columns)
+    )

@@ -1,0 +1,93 @@
+"""One row per person: every guarantee counts rows, so an identifier that repeats stops the run.
+
+That nothing repeats is proved cheaply: equal identifiers have equal hashes, so if no hash occurs twice, no
+identifier does. Only where a hash does are the identifiers themselves counted, which decides: a mere
+collision of hashes, also one that somebody made, costs time and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from ppdp_spark.errors import DataError
+from ppdp_spark.spark.data.sameness import folded
+from ppdp_spark.spark.engine.column_names import column
+from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import ColumnsSpec
+
+_FIX = (
+    "guarantees count one row per person: bring the rows of each person together first (several sensitive "
+    "values as an array, with `case: mvpi-set`), or list the column in `columns.may_repeat` if it does not "
+    "tell people apart, such as a name or a household"
+)
+
+
+def require_one_row_each(table: DataFrame, columns: ColumnsSpec) -> None:
+    """Raise one `DataError` with every identifier that stands on several rows; never which value does."""
+    names = [name for name in columns.identifiers if name not in columns.may_repeat]
+    if not names:
+        return
+    types = {name: table.schema[name].dataType for name in names}
+    unfit = [
+        f"`columns.identifiers`: `{name}` is {kind.simpleString()}, which cannot be compared; "
+        "cast it to text, or list it in `columns.may_repeat`"
+        for name, kind in types.items()
+        if isinstance(kind, T.MapType | T.VariantType)
+    ]
+    if unfit:
+        raise DataError(unfit)
+    found = all_at_once(table.sparkSession, [partial(_problem, table, name) for name in names])
+    problems = [problem for problem in found if problem is not None]
+    if problems:
+        raise DataError(problems)
+
+
+def _problem(table: DataFrame, name: str) -> str | None:
+    value = folded(column(name), table.schema[name].dataType)
+    if not some_hash_repeats(table, F.xxhash64(value)):
+        return None
+    return repeats_told(table, name, value)
+
+
+def some_hash_repeats(table: DataFrame, hashed: Column) -> bool:
+    """Whether any of the 64-bit numbers stands on two rows, by one shuffle of the numbers alone."""
+    placed = table.select(hashed.alias("hash")).repartition("hash")
+    return bool(placed.mapInArrow(_find_repeats, "repeats boolean").toArrow().num_rows)
+
+
+def _find_repeats(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One row if a number of the partition occurs twice, none if not."""
+    parts = [batch.column(0).to_numpy() for batch in batches if batch.num_rows]
+    if parts:
+        ordered = np.sort(np.concatenate(parts))
+        if (ordered[1:] == ordered[:-1]).any():
+            yield pa.RecordBatch.from_pydict({"repeats": pa.array([True])})
+
+
+def repeats_told(table: DataFrame, name: str, value: Column) -> str | None:
+    """What is wrong with an identifier, from exact counts; None if no value stands on several rows."""
+    counted = table.select(value.alias("value")).groupBy("value").count()
+    some = F.col("count") > 1
+    row = counted.agg(
+        F.count_if(some).alias("values"),
+        F.max("count").alias("most"),
+        F.max(F.when(F.col("value").isNull(), F.col("count"))).alias("nulls"),
+    ).first()
+    assert row is not None
+    if not row["values"]:
+        return None
+    missing = f" ({row['nulls']:,} rows have none)" if row["nulls"] else ""
+    return (
+        f"`columns.identifiers`: {row['values']:,} values of `{name}` stand on several rows, one of them on "
+        f"{row['most']:,}{missing}; {_FIX}"
+    )

@@ -1,0 +1,243 @@
+"""How people travel between Spark and numpy: encoded rows in, groups with lists of people out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from ppdp_spark.core.data.attributes import Attribute, Categorical, CodeColumn, Ordered, generalize
+from ppdp_spark.core.data.coded_people import Axis, Partition, Sensitive
+from ppdp_spark.core.data.groups import IntArray
+from ppdp_spark.core.data.packing import Packing
+from ppdp_spark.core.data.sorting import radix_order
+from ppdp_spark.spark.data.profile import SensitiveDomain
+from ppdp_spark.spark.engine import column_names as C
+
+
+@dataclass(frozen=True)
+class People:
+    """People of one task as arrays: one column an attribute, sensitive values, and the raw lists."""
+
+    columns: tuple[CodeColumn, ...]
+    sensitive: Sensitive
+    arrays: Mapping[str, pa.Array]
+
+    @property
+    def codes(self) -> IntArray:
+        return np.stack([column.codes for column in self.columns], axis=1)
+
+    @property
+    def axes(self) -> list[Axis]:
+        return [column.axis() for column in self.columns]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of encoded rows and of the group tables made from them.
+
+    A *raw* group table has a path, a size and lists of everything known of its people. A *described*
+    one has bounds and labels instead of codes, unless `codes_published`. Both have `sound`: whether
+    the fragment that a group was cut from satisfies every criterion as a whole.
+
+    where
+        codes_published  whether people keep their codes: the bucketized form publishes them
+        kept             number of columns published as they are
+    """
+
+    attributes: tuple[Attribute, ...]
+    domain: SensitiveDomain | None
+    codes_published: bool
+    kept: int
+
+    @cached_property
+    def packing(self) -> Packing:
+        """Small codes, and with one value a person the sensitive one, travel in common words."""
+        largest = self._largest_codes
+        if self._single:
+            assert self.domain is not None
+            largest[C.SENSITIVE] = max(0, len(self.domain.values) - 1)
+        return Packing.of(largest)
+
+    @cached_property
+    def published_packing(self) -> Packing:
+        """Words of small codes alone: their order says nothing about sensitive values."""
+        return Packing.of(self._largest_codes)
+
+    @property
+    def _largest_codes(self) -> dict[str, int]:
+        return {C.code(j): self._largest(j) for j in range(len(self.attributes)) if self._small(j)}
+
+    @property
+    def _single(self) -> bool:
+        return self.domain is not None and self.domain.case == "svpi"
+
+    def _small(self, position: int) -> bool:
+        attribute = self.attributes[position]
+        return isinstance(attribute, Categorical) or attribute.narrow
+
+    def _largest(self, position: int) -> int:
+        attribute = self.attributes[position]
+        return len(attribute.values) if isinstance(attribute, Categorical) else int(attribute.span) + 1
+
+    @property
+    def row_names(self) -> list[str]:
+        """Columns of packed rows: words, codes too wide for them, and what is carried along."""
+        arrays = [] if self.domain is None or self._single else [C.SENSITIVE]
+        return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept
+
+    @property
+    def _wide(self) -> list[str]:
+        return [C.code(j) for j in range(len(self.attributes)) if not self._small(j)]
+
+    @property
+    def packed_names(self) -> list[str]:
+        """Columns of encoded rows that travel in words: none of them may be null."""
+        return [field.name for field in self.packing.fields]
+
+    @property
+    def published_names(self) -> list[str]:
+        """Columns of which a described group table keeps a list a group; codes as far as published."""
+        words = [C.word(w) for w in range(self.published_packing.words)]
+        codes = words + self._wide if self.codes_published else []
+        return codes + ([C.SENSITIVE] if self.domain is not None else []) + self._kept
+
+    @property
+    def _kept(self) -> list[str]:
+        return [C.kept(j) for j in range(self.kept)]
+
+    def packed(self, rows: DataFrame, *more: str) -> DataFrame:
+        """Encoded rows as `row_names`, and `more` of their columns."""
+        words = []
+        for w in range(self.packing.words):
+            inside = [field for field in self.packing.fields if field.word == w]
+            shifted = [F.shiftleft(F.col(field.name).cast("bigint"), field.shift) for field in inside]
+            words.append(reduce(Column.bitwiseOR, shifted).alias(C.word(w)))
+        return rows.select(*words, *self.row_names[len(words) :], *more)
+
+    def people(self, arrays: Mapping[str, pa.Array], number: int) -> People:
+        words = [arrays[C.word(w)].to_numpy(zero_copy_only=False) for w in range(self.packing.words)]
+        codes = self.packing.unpacked(words)
+        columns = tuple(self._column(j, codes, arrays) for j in range(len(self.attributes)))
+        every = {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
+        return People(columns, self._sensitive(every, number), every)
+
+    def _column(
+        self, position: int, codes: Mapping[str, NDArray[np.int32]], arrays: Mapping[str, pa.Array]
+    ) -> CodeColumn:
+        attribute, name = self.attributes[position], C.code(position)
+        if self._small(position):
+            return CodeColumn(attribute, codes[name], np.empty(0, np.int64))
+        return CodeColumn.read(attribute, arrays[name])
+
+    def _sensitive(self, arrays: Mapping[str, pa.Array], number: int) -> Sensitive:
+        if self.domain is None:
+            return Sensitive.single(np.zeros(number, np.int32), 1)
+        column, width = arrays[C.SENSITIVE], len(self.domain.values)
+        if self.domain.case == "svpi":
+            return Sensitive.single(column.to_numpy(zero_copy_only=False), width)
+        offsets = column.offsets.to_numpy().astype(np.int64)
+        values = self.domain.codes(column.flatten()).to_numpy(zero_copy_only=False).astype(np.int32)
+        offsets -= offsets[0]
+        if self.domain.records and len(values):
+            values, offsets = _each_once(values, offsets)
+        return Sensitive(width, values, offsets)
+
+    def raw(
+        self, people: People, groups: Partition, paths: pa.Array, *, sound: bool = True
+    ) -> pa.RecordBatch:
+        """One row a group, with everything known of its people."""
+        sizes = pa.array(np.diff(groups.starts), pa.int32())
+        lists = _lists(people.arrays, self.row_names, groups.order, groups.starts)
+        marks = {C.SOUND: pa.array([sound] * len(sizes), pa.bool_())}
+        return pa.RecordBatch.from_pydict({C.PATH: paths, C.SIZE: sizes, **marks, **lists})
+
+    def described(self, people: People, groups: Partition, *, sound: bool = True) -> pa.RecordBatch:
+        """One row a group: bounds and labels, penalties, and its people as lists."""
+        sizes = np.diff(groups.starts)
+        out: dict[str, pa.Array] = {C.SIZE: pa.array(sizes, pa.int32())}
+        out[C.SOUND] = pa.array([sound] * len(sizes), pa.bool_())
+        penalties = np.empty((len(sizes), len(people.columns)), np.float64)
+        for j, column in enumerate(people.columns):
+            description = generalize(column, groups, j)
+            out |= {f"{C.code(j)}_{name}": array for name, array in description.arrays.items()}
+            penalties[:, j] = description.penalty
+        flat = pa.FixedSizeListArray.from_arrays(pa.array(penalties.ravel()), len(people.columns))
+        out[C.PENALTY] = flat.cast(pa.list_(pa.float64()))
+        order = self._canonical(people, groups)
+        arrays = dict(people.arrays)
+        if self.codes_published:
+            words = self.published_packing.packed({C.code(j): c.codes for j, c in enumerate(people.columns)})
+            arrays |= {C.word(w): pa.array(word) for w, word in enumerate(words)}
+        return pa.RecordBatch.from_pydict(out | _lists(arrays, self.published_names, order, groups.starts))
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the people of each group leave the tasks in the order of their published content."""
+        return not self.kept and (self.domain is None or self._single)
+
+    def _canonical(self, people: People, groups: Partition) -> IntArray:
+        """People of each group in the order of their codes, as far as published, then of their value."""
+        if not (self.in_order and self.published_names):
+            return groups.order
+        codes = [column.codes for column in people.columns] if self.codes_published else []
+        held = [] if self.domain is None else [people.sensitive.values]
+        group = np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
+        keys = [group, *(key[groups.order] for key in (*codes, *held))]
+        return np.asarray(groups.order[radix_order(keys)])
+
+    def raw_schema(self, rows: T.StructType) -> T.StructType:
+        fields = [T.StructField(C.PATH, T.StringType()), *_MARKS]
+        return T.StructType(fields + [self._list(name, rows) for name in self.row_names])
+
+    def described_schema(self, rows: T.StructType) -> T.StructType:
+        fields = list(_MARKS)
+        for j, attribute in enumerate(self.attributes):
+            if isinstance(attribute, Ordered):
+                wide = T.DoubleType() if attribute.kind == "float" else T.LongType()
+                fields += [T.StructField(C.low(j), wide), T.StructField(C.high(j), wide)]
+                fields.append(T.StructField(C.mixed(j), T.BooleanType()))
+            else:
+                fields.append(T.StructField(C.label(j), T.StringType()))
+        fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
+        return T.StructType(fields + [self._list(name, rows) for name in self.published_names])
+
+    def _list(self, name: str, rows: T.StructType) -> T.StructField:
+        """A list of what `name` holds of people: words, codes, or a column of the encoded rows."""
+        words = {C.word(w) for w in range(max(self.packing.words, self.published_packing.words))}
+        codes = {field.name for field in self.packing.fields}
+        element = T.LongType() if name in words else T.IntegerType() if name in codes else rows[name].dataType
+        return T.StructField(name, T.ArrayType(element))
+
+
+def _each_once(values: NDArray[np.int32], offsets: IntArray) -> tuple[NDArray[np.int32], IntArray]:
+    """Values of people, sorted within each person, without those that repeat the one before."""
+    first = np.ones(len(values), np.bool_)
+    first[1:] = values[1:] != values[:-1]
+    first[offsets[:-1][np.diff(offsets) > 0]] = True
+    return values[first], np.concatenate([[0], np.cumsum(first)])[offsets]
+
+
+_MARKS = (T.StructField(C.SIZE, T.IntegerType()), T.StructField(C.SOUND, T.BooleanType()))
+
+
+def unpacked(arrays: Mapping[str, pa.Array], packing: Packing) -> dict[str, pa.Array]:
+    """Arrays of people with the codes that their words hold."""
+    words = [arrays[C.word(w)].to_numpy(zero_copy_only=False) for w in range(packing.words)]
+    codes = packing.unpacked(words)
+    return {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
+
+
+def _lists(
+    arrays: Mapping[str, pa.Array], names: list[str], order: IntArray, starts: NDArray[np.int64]
+) -> dict[str, pa.Array]:
+    """One list a group of each column, people in the given order."""
+    offsets, people = pa.array(starts, pa.int32()), pa.array(order)
+    return {name: pa.ListArray.from_arrays(offsets, arrays[name].take(people)) for name in names}

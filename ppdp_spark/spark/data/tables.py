@@ -1,0 +1,204 @@
+"""Reading a table of people and checking that it has the columns and types the spec speaks of."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
+
+from ppdp_spark.errors import DataError
+from ppdp_spark.spark.engine import column_names as C
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import ColumnsSpec, InputSpec, ReleaseSpec
+
+_CSV_DEFAULTS = {"header": "true", "inferSchema": "true"}
+
+_KINDS: dict[type[T.DataType], str] = {
+    T.ByteType: "integer",
+    T.ShortType: "integer",
+    T.IntegerType: "integer",
+    T.LongType: "integer",
+    T.FloatType: "float",
+    T.DoubleType: "float",
+    T.DecimalType: "decimal",
+    T.DateType: "date",
+    T.TimestampType: "timestamp",
+    T.TimestampNTZType: "timestamp_ntz",
+    T.BooleanType: "boolean",
+    T.StringType: "text",
+    T.CharType: "text",
+    T.VarcharType: "text",
+}
+
+_ACCEPTS = {
+    "numeric": ("integer", "float", "decimal"),
+    "date": ("date",),
+    "timestamp": ("timestamp", "timestamp_ntz"),
+    "boolean": ("boolean",),
+    "categorical": ("text", "boolean", "integer", "float", "decimal", "date"),
+}
+
+_EXACT_DIGITS = 18
+
+
+@dataclass(frozen=True)
+class Roles:
+    """How each declared column is to be treated, and which columns have no role at all.
+
+    where
+        kinds       quasi-identifier -> `categorical` or the kind of its ordered values
+        sensitive   Spark type of the sensitive column (of its elements, for arrays)
+        unassigned  columns without a role: they are not published
+    """
+
+    kinds: dict[str, str]
+    sensitive: str | None
+    unassigned: tuple[str, ...]
+
+
+def read_table(spark: SparkSession, source: InputSpec) -> DataFrame:
+    """The input table, or a `DataError` that says what could not be read."""
+    name = source.table or str(source.path)
+    try:
+        if source.table:
+            return spark.table(source.table)
+        options = {**(_CSV_DEFAULTS if source.format == "csv" else {}), **source.options}
+        return spark.read.format(source.format or "parquet").options(**options).load(str(source.path))
+    except AnalysisException as error:
+        reason = error.getCondition() or "unreadable"
+        raise DataError(
+            f"`input` ({name}) cannot be read: {reason}. Check the path and the format."
+        ) from None
+    except PySparkException as error:
+        raise DataError(
+            f"`input` ({name}) cannot be read as {source.format}: {error.getCondition()}."
+        ) from None
+
+
+def assign_roles(table: DataFrame, columns: ColumnsSpec) -> Roles:
+    """Check every declared column against the table; all problems are reported together."""
+    types = {field.name: field.dataType for field in table.schema.fields}
+    declared = _declared(columns)
+    problems = _missing(types, declared)
+    kinds: dict[str, str] = {}
+    for name, attribute in columns.quasi_identifiers.items():
+        if name in types:
+            kinds[name] = _kind(name, attribute.type, types[name], bool(attribute.hierarchy), problems)
+    sensitive = None
+    if columns.sensitive is not None and columns.sensitive.column in types:
+        sensitive = _sensitive_type(columns, types[columns.sensitive.column], problems)
+    for name in columns.publish_as_is:
+        if isinstance(types.get(name), T.MapType | T.VariantType):
+            problems.append(
+                f"`columns.publish_as_is`: `{name}` is {types[name].simpleString()}, which has no order"
+            )
+    if problems:
+        raise DataError(problems)
+    return Roles(kinds, sensitive, tuple(name for name in types if name not in declared))
+
+
+def require_columns(table: DataFrame, columns: ColumnsSpec) -> None:
+    """Check that a finished table has the columns that make its groups, whatever their types."""
+    types = {field.name: field.dataType for field in table.schema.fields}
+    problems = _missing(types, _declared(columns))
+    if columns.sensitive is not None and columns.sensitive.column in types:
+        _sensitive_type(columns, types[columns.sensitive.column], problems)
+    for name in [columns.group] if columns.group else columns.quasi_identifiers:
+        if isinstance(types.get(name), T.MapType | T.VariantType):
+            problems.append(f"`{name}` is {types[name].simpleString()}: groups cannot be formed by it")
+    if problems:
+        raise DataError(problems)
+
+
+def reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
+    """Published names must be distinct, the ones this program adds included."""
+    names = [C.GROUP_ID]
+    for name, kind in roles.kinds.items():
+        bounds = kind != "categorical" and spec.output.form == "generalized"
+        names += [name, *([f"{name}_min", f"{name}_max"] if bounds else [])]
+    names += [C.COUNT] if spec.output.form == "bucketized" else []
+    names += spec.columns.publish_as_is
+    names += [spec.columns.sensitive.column] if spec.columns.sensitive is not None else []
+    lowered = [name.lower() for name in names]
+    twice = sorted({name for name in names if lowered.count(name.lower()) > 1})
+    if twice:
+        raise DataError(f"published columns would share a name: {', '.join(twice)}; rename them in the input")
+
+
+def _missing(types: Mapping[str, T.DataType], declared: Mapping[str, str]) -> list[str]:
+    problems = []
+    for name, field in declared.items():
+        if name not in types:
+            near = difflib.get_close_matches(name, types, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else f"the table has: {', '.join(sorted(types))}"
+            problems.append(f"`{field}`: the table has no column `{name}`; {hint}")
+    if len({name.lower() for name in types}) < len(types):
+        problems.append("the table has columns whose names differ in case only: rename them")
+    return problems
+
+
+def _declared(columns: ColumnsSpec) -> dict[str, str]:
+    """Every column the spec names -> the field that names it."""
+    names = dict.fromkeys(columns.identifiers, "columns.identifiers")
+    names |= {name: f"columns.quasi_identifiers.{name}" for name in columns.quasi_identifiers}
+    names |= dict.fromkeys(columns.publish_as_is, "columns.publish_as_is")
+    if columns.sensitive is not None:
+        names[columns.sensitive.column] = "columns.sensitive.column"
+    if columns.group is not None:
+        names[columns.group] = "columns.group"
+    return names
+
+
+def _kind(name: str, wanted: str | None, found: T.DataType, hierarchy: bool, problems: list[str]) -> str:
+    field = f"columns.quasi_identifiers.{name}"
+    kind = _KINDS.get(type(found))
+    if kind is None:
+        problems.append(
+            f"`{field}`: columns of type {found.simpleString()} cannot be generalized; "
+            "use numbers, dates, timestamps, booleans or text"
+        )
+        return "categorical"
+    if wanted is None:
+        wanted = "categorical" if hierarchy or kind in ("text", "boolean") else kind
+        return _checked_digits(field, found, wanted, problems)
+    if kind not in _ACCEPTS[wanted]:
+        problems.append(f"`{field}.type` is {wanted}, but the column holds {kind} ({found.simpleString()})")
+    if wanted in ("categorical", "boolean"):
+        return "categorical"
+    return _checked_digits(field, found, kind, problems)
+
+
+def _checked_digits(field: str, found: T.DataType, kind: str, problems: list[str]) -> str:
+    if kind == "decimal" and isinstance(found, T.DecimalType) and found.precision > _EXACT_DIGITS:
+        problems.append(
+            f"`{field}`: {found.simpleString()} has more than {_EXACT_DIGITS} digits; "
+            f"cast it to decimal({_EXACT_DIGITS},{min(found.scale, _EXACT_DIGITS)}) or double"
+        )
+    return kind
+
+
+def _sensitive_type(columns: ColumnsSpec, found: T.DataType, problems: list[str]) -> str:
+    assert columns.sensitive is not None
+    many = columns.sensitive.case != "svpi"
+    if many != isinstance(found, T.ArrayType):
+        fix = (
+            "an array column" if many else "one value a person; use case mvpi-set or mvpi-multiset for arrays"
+        )
+        problems.append(
+            f"`columns.sensitive.case` is {columns.sensitive.case}, but `{columns.sensitive.column}` is "
+            f"{found.simpleString()}: it needs {fix}"
+        )
+        return found.simpleString()
+    element = found.elementType if isinstance(found, T.ArrayType) else found
+    if type(element) not in _KINDS:
+        problems.append(
+            f"`columns.sensitive.column`: values of type {element.simpleString()} are not supported; "
+            "use text, numbers, dates or booleans"
+        )
+    return element.simpleString()

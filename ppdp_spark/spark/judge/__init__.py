@@ -1,0 +1,1 @@
+"""Published files and other tables of groups, read back and judged."""

@@ -1,0 +1,1 @@
+"""Privacy-MaxEnt on releases of any size [MaxEnt]."""

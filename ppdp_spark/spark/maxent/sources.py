@@ -1,0 +1,129 @@
+"""Releases to attack: bucketized and generalized ones of ours, and tables of groups made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.maxent.statements.codes import TEXT
+from ppdp_spark.errors import DataError
+from ppdp_spark.run.storage import DATA, Folder
+from ppdp_spark.spark.data.sameness import text_of
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.judge.counts import group_names
+from ppdp_spark.spark.judge.grouped_tables import value_counts, with_codes
+from ppdp_spark.spark.maxent.buckets import GROUP, Source, canonical, cells_of_people, kinds_of, tuple_names
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import ColumnsSpec
+
+
+def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> Source:
+    """A release of ours; a generalized one shows each group as one tuple of labels."""
+    sensitive = manifest["sensitive"]
+    if sensitive is None or sensitive["case"] != "svpi":
+        raise DataError(
+            "the release has no sensitive column with one value a person: there is nothing to infer"
+        )
+    names = base_names(manifest["columns"])
+    if manifest["form"] == "bucketized":
+        people = spark.read.parquet((release / DATA / "qi").literal)
+        held = spark.read.parquet((release / DATA / "sensitive").literal)
+        kinds = kinds_of(people, names)
+        return _source(
+            "bucketized", people, held, group=C.GROUP_ID, kinds=kinds, sensitive=sensitive["column"]
+        )
+    table = spark.read.parquet((release / DATA).literal)
+    return _source(
+        "generalized",
+        table,
+        table.withColumn(C.COUNT, F.lit(1)),
+        group=C.GROUP_ID,
+        kinds=dict.fromkeys(names, TEXT),
+        sensitive=sensitive["column"],
+    )
+
+
+def table_source(table: DataFrame, columns: ColumnsSpec) -> Source:
+    """Any table of people with a group column: which value stands beside whom is not used."""
+    assert columns.group is not None and columns.sensitive is not None
+    names = list(columns.quasi_identifiers)
+    held = table.select(C.column(columns.group), C.column(columns.sensitive.column), F.lit(1).alias(C.COUNT))
+    kinds, sensitive = kinds_of(table, names), columns.sensitive.column
+    return _source("table", table, held, group=columns.group, kinds=kinds, sensitive=sensitive)
+
+
+def base_names(columns: Mapping[str, Any]) -> list[str]:
+    """The quasi-identifiers of a manifest: of an ordered one only the label, not its two bounds."""
+    names, found, at = columns["quasi_identifiers"], [], 0
+    while at < len(names):
+        found.append(names[at])
+        at += 3 if names[at] in columns["ranges"] else 1
+    return found
+
+
+def _source(
+    kind: str,
+    people: DataFrame,
+    held: DataFrame,
+    *,
+    group: str,
+    kinds: Mapping[str, str],
+    sensitive: str,
+) -> Source:
+    """People and values by group, under the names that tasks use."""
+    shown = people.select(*_group(people, group), *canonical(people, kinds))
+    named = shown.select(*GROUP, *tuple_names(kinds), *(C.code(j) for j in range(len(kinds))))
+    texts = held.select(
+        *_group(held, group),
+        text_of(C.column(sensitive), held.schema[sensitive].dataType).alias(C.VALUE),
+        C.column(C.COUNT).cast("bigint").alias(C.COUNT),
+    )
+    values, _ = value_counts(texts.select(C.VALUE, C.COUNT), held.schema[sensitive].dataType)
+    cells = cells_of_people(named, len(kinds))
+    return Source(kind, cells, texts, dict(kinds), values, exact=kind != "generalized")
+
+
+def _group(table: DataFrame, group: str) -> list[Any]:
+    names = group_names({group: C.column(group)}, {group: table.schema[group].dataType}, len(GROUP))
+    return [name.alias(alias) for name, alias in zip(names, GROUP, strict=True)]
+
+
+def group_pairs(table: DataFrame, group: str, wanted: Sequence[Any]) -> list[tuple[int, int]]:
+    """The two numbers of groups that a spec names, as the table names its own."""
+    texts = pa.table({group: pa.array([_text(value) for value in wanted], pa.string())})
+    kind = table.schema[group].dataType
+    asked = table.sparkSession.createDataFrame(texts).select(C.column(group).try_cast(kind).alias(group))
+    found = asked.select(*_group(asked, group)).toArrow()
+    return list(zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True))
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def original_counts(table: DataFrame, source: Source, sensitive: str) -> DataFrame:
+    """People of the original by tuple and value: `t1, t2`, `q0, q1, …`, `value` (code) and `count`.
+
+    A value that the release lacks has the code −1.
+    """
+    kinds = source.attributes
+    lacking = [name for name in (*kinds, sensitive) if name not in table.columns]
+    if lacking:
+        raise DataError([f"`attack.original`: the table has no column `{name}`" for name in lacking])
+    differing = [name for name, kind in kinds_of(table, list(kinds)).items() if kind != kinds[name]]
+    if differing:
+        raise DataError(
+            [f"`attack.original`: `{name}` is not of the same type as in the release" for name in differing]
+        )
+    text = text_of(C.column(sensitive), table.schema[sensitive].dataType).alias(C.VALUE)
+    codes = [C.code(j) for j in range(len(kinds))]
+    shown = table.select(*canonical(table, kinds), text)
+    counted = shown.groupBy(*codes, C.VALUE).agg(F.count(F.lit(1)).alias(C.COUNT))
+    code = F.coalesce(F.col(C.SENSITIVE), F.lit(-1)).alias(C.VALUE)
+    coded = with_codes(counted, source.values).select(*tuple_names(kinds), *codes, code, C.COUNT)
+    return coded.groupBy("t1", "t2", *codes, C.VALUE).agg(F.sum(C.COUNT).alias(C.COUNT))

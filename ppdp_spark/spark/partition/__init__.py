@@ -1,0 +1,1 @@
+"""From coded rows to groups: Mondrian, coupled skylines, robustness, ART, Anatomy."""

@@ -1,0 +1,1 @@
+"""From groups to published files."""

@@ -1,0 +1,169 @@
+"""Published tables from groups as Arrow arrays: what a group shares is told once, not once a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_type
+
+from ppdp_spark.core.data.attributes import Ordered
+from ppdp_spark.core.data.groups import IntArray
+from ppdp_spark.core.data.packing import Packing
+from ppdp_spark.spark.data.layout import unpacked
+from ppdp_spark.spark.data.profile import SensitiveDomain
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.arrow import whole
+from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
+
+
+class Reading(Protocol):
+    """What a column of codes stands for."""
+
+    def __call__(self, held: pa.Array) -> pa.Array: ...
+
+
+@dataclass(frozen=True)
+class Values:
+    """Codes of a column as the values they stand for, by position."""
+
+    values: pa.Array
+
+    def __call__(self, held: pa.Array) -> pa.Array:
+        """A dictionary of texts holds those that occur and no other: it is published with them."""
+        used, place = np.unique(held.to_numpy(zero_copy_only=False), return_inverse=True)
+        found, place = self.values.take(pa.array(used)), place.ravel().astype(np.int32)
+        if not pa.types.is_string(found.type):
+            return found.take(pa.array(place))
+        known = found.is_valid().to_numpy(zero_copy_only=False)
+        index = (np.cumsum(known, dtype=np.int32) - 1)[place]
+        return pa.DictionaryArray.from_arrays(pa.array(index, mask=~known[place]), found.drop_null())
+
+
+@dataclass(frozen=True)
+class OrderedValues:
+    """Codes or physical numbers of an ordered attribute as values of the column's own type."""
+
+    attribute: Ordered
+    kind: pa.DataType
+
+    @classmethod
+    def of(cls, attribute: Ordered) -> OrderedValues:
+        """To be made where Spark runs, which knows its types."""
+        return cls(attribute, to_arrow_type(T.DataType.fromDDL(attribute.type), timezone="UTC"))
+
+    def __call__(self, held: pa.Array) -> pa.Array:
+        if self.attribute.narrow:
+            codes = held.to_numpy(zero_copy_only=False).astype(np.int64)
+            return self._typed(codes - 1 + int(self.attribute.low or 0), codes == 0)
+        missing = held.is_null().to_numpy(zero_copy_only=False)
+        return self._typed(held.fill_null(0).to_numpy(zero_copy_only=False), missing)
+
+    def _typed(self, numbers: np.ndarray, missing: np.ndarray) -> pa.Array:
+        if self.attribute.kind == "decimal":
+            wide = np.stack([numbers, numbers >> 63], axis=1)
+            valid = pa.array(~missing).buffers()[1]
+            return pa.Array.from_buffers(self.kind, len(numbers), [valid, pa.py_buffer(wide)])
+        if self.attribute.kind in ("integer", "float"):
+            return pa.array(numbers.astype(self.kind.to_pandas_dtype()), mask=missing)
+        width = np.int32 if self.attribute.kind == "date" else np.int64
+        return pa.array(numbers.astype(width), mask=missing).cast(self.kind)
+
+
+class DescribedRows(Protocol):
+    """How a table of numbered groups becomes a published one."""
+
+    def rows(self, groups: pa.Table) -> pa.Table: ...
+
+
+@dataclass(frozen=True)
+class PeopleRows:
+    """One row a person.
+
+    where
+        repeated  columns of groups that every person of the group gets, with their published names
+        lists     columns with lists of what people have
+        packing   what the words among them hold
+        own       what people have that is published, with the published names
+        readings  for codes: what they stand for
+    """
+
+    repeated: Mapping[str, str]
+    lists: tuple[str, ...]
+    packing: Packing
+    own: Mapping[str, str]
+    readings: Mapping[str, Reading]
+
+    def rows(self, groups: pa.Table) -> pa.Table:
+        group = pa.array(_owners(groups.column(C.SIZE).to_numpy()))
+        columns = {}
+        for name, published in self.repeated.items():
+            columns[published] = _compact(whole(groups, name)).take(group)
+        held = unpacked({name: whole(groups, name).flatten() for name in self.lists}, self.packing)
+        for name, published in self.own.items():
+            columns[published] = self.readings[name](held[name]) if name in self.readings else held[name]
+        return pa.table(columns)
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """One row a group and sensitive value that occurs in it, with the number of occurrences."""
+
+    domain: SensitiveDomain
+    values: Values
+
+    def rows(self, groups: pa.Table) -> pa.Table:
+        held = whole(groups, C.SENSITIVE)
+        group, held = _owners(_lengths(held)), held.flatten()
+        if self.domain.case != "svpi":
+            group, held = np.repeat(group, _lengths(held)), self.domain.codes(held.flatten())
+        width = len(self.domain.values)
+        codes = held.to_numpy(zero_copy_only=False)
+        pairs, counts = np.unique(group.astype(np.int64) * width + codes, return_counts=True)
+        columns = {
+            C.GROUP_ID: whole(groups, C.GROUP_ID).take(pa.array(pairs // width)),
+            self.domain.column: self.values(pa.array(pairs % width)),
+            C.COUNT: pa.array(counts, pa.int32()),
+        }
+        return pa.table(columns)
+
+
+@dataclass(frozen=True)
+class PriorRows:
+    """One row a group and value that occurs in it: its count, the extrema of its prior in each set."""
+
+    values: Values
+    sets: int
+
+    def rows(self, groups: pa.Table) -> pa.Table:
+        held = whole(groups, COUNTED_VALUES)
+        group = pa.array(_owners(_lengths(held)))
+        columns = {
+            C.GROUP_ID: whole(groups, C.GROUP_ID).take(group),
+            C.VALUE: self.values(held.flatten()),
+            C.COUNT: whole(groups, COUNTS).flatten(),
+        }
+        sides = {
+            side: whole(groups, name).flatten().to_numpy() for side, name in (("low", LOWS), ("high", HIGHS))
+        }
+        for s in range(self.sets):
+            columns |= {f"{side}_{s}": pa.array(each[s :: self.sets]) for side, each in sides.items()}
+        return pa.table(columns)
+
+
+def _owners(sizes: IntArray) -> IntArray:
+    """The group of each entry, groups of so many entries following each other."""
+    return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+
+
+def _lengths(lists: pa.Array) -> IntArray:
+    return np.asarray(lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
+
+
+def _compact(column: pa.Array) -> pa.Array:
+    """Texts as a dictionary column, which the writer takes as it is."""
+    return column.dictionary_encode() if pa.types.is_string(column.type) else column

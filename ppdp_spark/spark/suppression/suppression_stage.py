@@ -1,0 +1,211 @@
+"""The suppression stage: decide on counts, audit what an adversary infers, then take the rows away."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame
+
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.suppression import r as core
+from ppdp_spark.core.suppression.adversary import AttackAudit, posterior
+from ppdp_spark.core.suppression.keyed_random import KeyedRandom
+from ppdp_spark.run.registry import Registry
+from ppdp_spark.run.storage import Folder
+from ppdp_spark.spark.data.profile import Profile, SensitiveDomain, sensitive_value, take_part
+from ppdp_spark.spark.data.tables import Roles
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.suppression.suppress_rows import Loss, suppress_rows
+from ppdp_spark.spec import ReleaseSpec
+
+SAME_DRAW = (
+    "running again on the same data draws the same, because a fresh draw after a refusal would tell "
+    "others more about the most frequent value than the audit says: raise the budget, or choose a smaller l"
+)
+"""What the owner must know who would simply try again."""
+
+RANKS = 1_000
+"""Ranks whose counts the private summary lists."""
+
+_DECIDE: dict[str, Callable[[np.ndarray, int, random.Random], core.Suppression]] = {
+    "r": lambda counts, l, rng: core.r_suppress(counts, l, rng),
+    "safe-d": lambda counts, l, rng: core.safe_d(counts, l),
+    "unsafe-d": lambda counts, l, rng: core.unsafe_d(counts, l),
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How many rows of each value go, and what an adversary can make of it.
+
+    where
+        rows        verdict rows: eligibility before, the budget
+        suppression None where nothing was asked or nothing may be suppressed
+        audit       what the published counts tell about the most frequent value
+    """
+
+    rows: tuple[VerdictRow, ...] = ()
+    suppression: core.Suppression | None = None
+    audit: AttackAudit | None = None
+
+    @property
+    def within_budget(self) -> bool:
+        return all(row.ok for row in self.rows if row.criterion == "suppression_budget")
+
+    @property
+    def ok(self) -> bool:
+        return all(row.ok for row in self.rows)
+
+
+def generator(spec: ReleaseSpec, domain: SensitiveDomain | None, output: Folder) -> random.Random:
+    """The draw for these very data: a function of the owner's secret key and of the counts of values.
+
+    Running again on the same data draws the same, however the last run ended. A fresh draw after a
+    refusal would be a draw under the condition that the budget holds, which tells more about the most
+    frequent value than the audit says. A fixed seed only where the spec insists.
+    """
+    wanted = spec.suppression
+    if wanted.unsafe_fixed_seed is not None:
+        return random.Random(wanted.unsafe_fixed_seed)
+    if wanted.method == "none" or domain is None:
+        return core.secret_rng()
+    counted = [spec.dataset, domain.column, domain.values, domain.counts]
+    name = json.dumps(counted, separators=(",", ":")).encode()
+    return KeyedRandom(Registry.beside(output).draw_key(), name)
+
+
+def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random) -> Decision:
+    """Decide once on the counts of values. Nothing is ever redrawn: that would change the odds."""
+    wanted = spec.suppression
+    if wanted.l is None or domain is None:
+        return Decision()
+    counts = np.array(domain.counts, np.int64)
+    if wanted.method == "none":
+        return Decision(tuple(_eligibility_rows(counts, wanted.l)))
+    suppression = _DECIDE[wanted.method](counts, wanted.l, rng)
+    budget = VerdictRow(
+        "suppression_budget",
+        f"method {wanted.method}, l = {wanted.l}",
+        suppression.rate,
+        wanted.budget,
+        "<=",
+        0,
+        int(suppression.rate > wanted.budget),
+        "fail" if suppression.rate > wanted.budget else "pass",
+    )
+    audit = posterior(suppression.kept, suppression.total, wanted.l) if wanted.method == "r" else None
+    return Decision((budget, *_audit_rows(audit)), suppression, audit)
+
+
+def _audit_rows(audit: AttackAudit | None) -> list[VerdictRow]:
+    """What an adversary may conclude about the most frequent value, beside what the paper promises."""
+    if audit is None or audit.posterior_max is None or audit.interval is None:
+        return []
+    low, high = audit.interval
+    promised = {"candidates": len(audit.candidates), "candidates promised": audit.l}
+    estimate = {"from": low, "to": high, "confidence": audit.confidence, "method": audit.method}
+    return [
+        VerdictRow(
+            "suppression_attack",
+            f"most frequent value before suppression, l = {audit.l}; prior: {audit.prior}",
+            audit.posterior_max,
+            None,
+            "<=",
+            0,
+            0,
+            "measured",
+            {**promised, **estimate},
+        )
+    ]
+
+
+def _eligibility_rows(counts: np.ndarray, l: int) -> list[VerdictRow]:
+    """One row if every value is rare enough; otherwise one for each value that is not, by rank."""
+    total = int(counts.sum())
+    broken = core.violations(counts, l)
+    if not broken:
+        share = int(counts.max(initial=0)) / max(1, total)
+        return [VerdictRow("l_eligibility", f"l = {l}", share, 1 / l, "<=", 0, 0, "pass")]
+    return [
+        VerdictRow(
+            "l_eligibility",
+            f"l = {l}, value of rank {found.rank}",
+            found.count / total,
+            1 / l,
+            "<=",
+            0,
+            1,
+            "fail",
+            {"rank": found.rank, "rows": found.count, "rows above |T|/l": found.excess},
+        )
+        for found in broken
+    ]
+
+
+def taken_away(
+    table: DataFrame,
+    spec: ReleaseSpec,
+    domain: SensitiveDomain | None,
+    *,
+    decision: Decision,
+    rng: random.Random,
+) -> DataFrame:
+    """The rows that take part without those that go; `table` has the columns that tell rows apart."""
+    suppression = decision.suppression
+    if suppression is None or domain is None or not suppression.suppressed:
+        return table
+    losses = [
+        Loss(domain.values[i], domain.counts[i], int(suppression.removed[i]))
+        for i in np.flatnonzero(suppression.removed).tolist()
+    ]
+    return suppress_rows(table, sensitive_value(spec, table), losses, rng)
+
+
+def apply(
+    table: DataFrame,
+    spec: ReleaseSpec,
+    roles: Roles,
+    profile: Profile,
+    *,
+    decision: Decision,
+    rng: random.Random,
+) -> tuple[DataFrame, Profile]:
+    """The table without the rows that go, and its profile; the table as it is if none go."""
+    suppression, domain = decision.suppression, profile.sensitive
+    if suppression is None or domain is None or not suppression.suppressed:
+        return table, profile
+    kept = taken_away(declared_rows(table, spec, roles), spec, domain, decision=decision, rng=rng)
+    counts = tuple(int(number) for number in suppression.kept)
+    return kept, replace(profile, kept=suppression.published, sensitive=replace(domain, counts=counts))
+
+
+def facts(domain: SensitiveDomain | None, decision: Decision) -> dict[str, Any] | None:
+    """For the private summary: counts by rank before and after, the rate, the audit in words."""
+    suppression = decision.suppression
+    if suppression is None or domain is None:
+        return None
+    return {
+        **suppression.to_dict(),
+        "before": sorted(domain.counts, reverse=True)[:RANKS],
+        "after": sorted((int(n) for n in suppression.kept), reverse=True)[:RANKS],
+        "audit": None if decision.audit is None else decision.audit.to_dict(),
+    }
+
+
+def public_facts(decision: Decision) -> dict[str, Any] | None:
+    """What the adversary of the paper is assumed to know: the method, l, and |T|."""
+    found = decision.suppression
+    return None if found is None else {"method": found.method, "l": found.l, "total": found.total}
+
+
+def declared_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> DataFrame:
+    """The rows that take part, with the columns that suppression tells rows apart by: those with a role."""
+    columns = spec.columns
+    names = [*columns.identifiers, *columns.quasi_identifiers, *columns.publish_as_is]
+    names += [columns.sensitive.column] if columns.sensitive is not None else []
+    return table.where(take_part(table, spec, roles)).select(*(C.quoted(name) for name in names))

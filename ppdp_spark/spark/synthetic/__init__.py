@@ -1,0 +1,1 @@
+"""Synthetic census-like microdata of any size."""

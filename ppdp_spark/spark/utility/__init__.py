@@ -1,0 +1,1 @@
+"""Loss of information and query error of a release."""
