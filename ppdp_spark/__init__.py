@@ -1,27 +1,119 @@
 """Publish personal data with guarantees against adversaries who know things.
 
-from ppdp_spark import ReleaseSpec, anonymize, attack, check, verify
+The commands, as functions of a spec (and, if you have one, of a Spark DataFrame):
+
+    anonymize    publish a table as the spec says, verified from the written files, or publish nothing
+    check        what any table of groups achieves, whoever made it
+    eligibility  whether any release of a table can meet the spec
+    explore      how much an adversary may know before a sensitive value is breached
+    suppress     restore eligibility of skewed data; what is kept stays private
+    attack       what an adversary with background knowledge infers from a release
+    verify       the verdict of a release, derived again from its files alone
+    compare      several runs side by side
+    sweep        variants of one release in a row
+
+What they take and give:
+
+    ReleaseSpec  the spec: `ReleaseSpec.load("spec.yaml")` or `ReleaseSpec.parse({...})`
+    Run          outcome of a command: `.ok`, `.verdict`, `.summary`, `.paths`
+    Verdict      one row per criterion: `.ok`, `.rows`, `.failures`
+    VerdictRow   criterion, level, value, threshold, relation, groups, violations, status, witness
+    Comparison   what `compare` returns
+    Sweep        what `sweep` returns
+    render       the report of a run as one HTML file
+
+Errors, each with the exit code of the command line: PpdpError and below it SpecError, DataError,
+InfeasibleError, BudgetError, StorageError, NotConvergedError, InternalError.
+
+    from ppdp_spark import ReleaseSpec, anonymize
+
+    run = anonymize(ReleaseSpec.load("spec.yaml"), spark=spark)
+    assert run.ok
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppdp_spark.commands import anonymize, attack, check, explore, suppress, verify
+    from ppdp_spark.commands import anonymize, attack, check, eligibility, explore, suppress, verify
+    from ppdp_spark.commands.compare import compare
+    from ppdp_spark.commands.sweep import sweep
+    from ppdp_spark.core.criteria.base import VerdictRow
+    from ppdp_spark.errors import (
+        BudgetError,
+        DataError,
+        InfeasibleError,
+        InternalError,
+        NotConvergedError,
+        PpdpError,
+        SpecError,
+        StorageError,
+    )
+    from ppdp_spark.report import render
+    from ppdp_spark.run.results import Comparison, Run, Sweep, Verdict
     from ppdp_spark.spec import ReleaseSpec
 
-__all__ = ["ReleaseSpec", "anonymize", "attack", "check", "explore", "suppress", "verify"]
+    __version__: str
+
+_ERRORS = (
+    "BudgetError", "DataError", "InfeasibleError", "InternalError", "NotConvergedError", "PpdpError",
+    "SpecError", "StorageError",
+)  # fmt: skip
+_HOME = {
+    **dict.fromkeys(
+        ("anonymize", "attack", "check", "eligibility", "explore", "suppress", "verify"), "commands"
+    ),
+    "compare": "commands.compare",
+    "sweep": "commands.sweep",
+    **dict.fromkeys(("Comparison", "Run", "Sweep", "Verdict"), "run.results"),
+    "VerdictRow": "core.criteria.base",
+    "ReleaseSpec": "spec",
+    "render": "report",
+    **dict.fromkeys(_ERRORS, "errors"),
+}
+"""Where each public name lives."""
+
+__all__ = [
+    "BudgetError",
+    "Comparison",
+    "DataError",
+    "InfeasibleError",
+    "InternalError",
+    "NotConvergedError",
+    "PpdpError",
+    "ReleaseSpec",
+    "Run",
+    "SpecError",
+    "StorageError",
+    "Sweep",
+    "Verdict",
+    "VerdictRow",
+    "__version__",
+    "anonymize",
+    "attack",
+    "check",
+    "compare",
+    "eligibility",
+    "explore",
+    "render",
+    "suppress",
+    "sweep",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Names are looked up when used, so that `ppdp --help` does not load Spark."""
-    if name == "ReleaseSpec":
-        from ppdp_spark.spec import ReleaseSpec
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return ReleaseSpec
-    if name in __all__:
-        from ppdp_spark import commands as pipeline
-
-        return getattr(pipeline, name)
+        return version("ppdp-spark")
+    if name in _HOME:
+        return getattr(import_module(f"ppdp_spark.{_HOME[name]}"), name)
     raise AttributeError(f"module 'ppdp_spark' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

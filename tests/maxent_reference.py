@@ -6,8 +6,7 @@ import cvxpy as cp
 import numpy as np
 from hypothesis import reject
 
-from ppdp_spark.core.maxent import Buckets, System, buckets_from_rows
-from ppdp_spark.core.maxent.statements import system
+from ppdp_spark.core.maxent import Buckets, System, buckets_from_rows, system
 from ppdp_spark.core.maxent.statements.invariants import count_rows
 
 TIGHT = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}

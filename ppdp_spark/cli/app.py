@@ -73,6 +73,18 @@ def check(
 
 
 @app.command()
+def eligibility(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Ask whether any release of a table can meet the spec, before the work; nothing is written."""
+    run_spec("eligibility", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+
+
+@app.command()
 def explore(
     spec: SpecPath,
     overrides: Overrides = None,

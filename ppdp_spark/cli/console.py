@@ -41,9 +41,9 @@ def run_spec(
     spec = _load(path, overrides, command)
 
     def run(spark: SparkSession) -> Run:
-        from ppdp_spark import commands as pipeline
+        from ppdp_spark import commands
 
-        outcome: Run = getattr(pipeline, command)(spec, spark=spark)
+        outcome: Run = getattr(commands, command)(spec, spark=spark)
         for warning in outcome.summary.get("warnings", ()):
             if warning not in spec.warnings:
                 typer.echo(f"warning: {warning}", err=True)

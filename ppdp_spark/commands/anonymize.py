@@ -14,9 +14,10 @@ from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.errors import BudgetError, InfeasibleError, InternalError, PpdpError
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.guarantees import public_privacy, require_named_values
+from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
-from ppdp_spark.run.storage import DATA, EXTREMA, table_digests
+from ppdp_spark.run.storage import DATA, EXTREMA, Folder, table_digests
 from ppdp_spark.run.summary import package_version, run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.encode import encode_rows
@@ -48,16 +49,19 @@ def anonymize(
     table: DataFrame | None = None,
     spark: SparkSession | None = None,
     trial: bool = False,
+    draws_of: str | None = None,
 ) -> Run:
     """Publish the table as the spec says, verified from the written files, or publish nothing.
 
     `table` takes the place of the spec's input. A run that fails leaves an earlier release as it
-    was; its own verdict says why. A `trial` is for choosing: it is not entered in the registry.
+    was; its own verdict says why. A `trial` is for choosing: it is not entered in the registry. Random
+    draws use the key beside the output, or beside the output `draws_of` that a trial varies.
     """
     spec.require_for("anonymize")
     session = session_of(table, spark)
     with Staging.open(spec, trial=trial) as staging:
-        return _Anonymization(spec, session, Stages(), staging).run(table)
+        drawn_for = staging.output if draws_of is None else Folder.at(draws_of)
+        return _Anonymization(spec, session, Stages(), staging, Registry.beside(drawn_for)).run(table)
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class _Anonymization:
     spark: SparkSession
     stages: Stages
     staging: Staging
+    draws: Registry
 
     def run(self, table: DataFrame | None) -> Run:
         with self.stages.stage("read") as counts:
@@ -78,7 +83,7 @@ class _Anonymization:
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domain(profile))
         original, found = table, profile
-        rng = suppression.generator(self.spec, profile.sensitive, self.staging.output)
+        rng = suppression.generator(self.spec, profile.sensitive, self.draws)
         with self.stages.stage("suppress") as counts:
             decision = suppression.decide(self.spec, profile.sensitive, rng)
             self._require(decision)

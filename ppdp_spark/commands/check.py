@@ -8,7 +8,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.commands.verify import value_domain
 from ppdp_spark.run.active_session import session_of
-from ppdp_spark.run.guarantees import criteria_of, measured_criteria, require_named_values
+from ppdp_spark.run.guarantees import (
+    NOTHING,
+    criteria_of,
+    measured_criteria,
+    promises_nothing,
+    require_named_values,
+)
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.summary import run_facts
@@ -36,6 +42,8 @@ def check(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSess
         criteria = criteria_of(spec.privacy, domain)
         measured = measured_criteria(spec.privacy, domain)
         rows = grouped.judge([*criteria, *measured])
+        if spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain):
+            rows = [NOTHING, *rows]
         if spec.privacy.robustness is not None:
             source = read_table(session_of(table, spark), spec.input) if table is None else table
             rows = audited(spec, source, grouped) + rows

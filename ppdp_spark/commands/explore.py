@@ -20,7 +20,7 @@ from ppdp_spark.core.explorer.knowledge_skyline import (
     signatures,
 )
 from ppdp_spark.errors import SpecError
-from ppdp_spark.run.guarantees import criteria_of, require_named_values
+from ppdp_spark.run.guarantees import NOTHING, criteria_of, promises_nothing, require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly
@@ -67,7 +67,9 @@ def explore(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSe
             knowledge.explore(signed, c, bounds) for signed in found[: len(values)] for c in wanted.confidence
         ]
     pairs = zip(criteria, found[len(values) :], strict=True)
-    verdict = Verdict(tuple(row for criterion, statistic in pairs for row in criterion.decide(statistic)))
+    rows = [row for criterion, statistic in pairs for row in criterion.decide(statistic)]
+    nothing = spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain)
+    verdict = Verdict((NOTHING, *rows) if nothing else tuple(rows))
     summary = finding_facts(spec, "explore", stages, grouped)
     summary["release"] = {"groups": skylines[0].groups}
     summary["knowledge"] = [_named(skyline, grouped) for skyline in skylines]

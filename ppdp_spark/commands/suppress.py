@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import BudgetError
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.summary import run_facts
@@ -38,7 +39,7 @@ def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkS
             require_one_row_each(table, spec.columns)
             domain = count_sensitive(table, spec, roles)
             counts["rows"] = sum(domain.counts)
-        rng = suppression.generator(spec, domain, staging.output)
+        rng = suppression.generator(spec, domain, Registry.beside(staging.output))
         decision = suppression.decide(spec, domain, rng)
         reason = "raw microdata: for the owner only"
         verdict = Verdict(decision.rows, False, reason)

@@ -101,7 +101,7 @@ def _swept(
     choices, stages = [], Stages()
     for place, variant in enumerate(variants, start=1):
         with stages.stage(f"variant {place} of {len(variants)}, {variant.name}"):
-            choices.append(_run(variant, table, session))
+            choices.append(_run(variant, table, session, str(folder.parent)))
     found = tuple(choices)
     dataset = variants[0].spec.dataset
     paths = {"page": str(folder / PAGE), "result": str(folder / RESULT)}
@@ -111,9 +111,9 @@ def _swept(
     return done
 
 
-def _run(variant: Variant, table: DataFrame | None, session: SparkSession) -> Choice:
+def _run(variant: Variant, table: DataFrame | None, session: SparkSession, output: str) -> Choice:
     try:
-        run = anonymize(variant.spec, table=table, spark=session, trial=True)
+        run = anonymize(variant.spec, table=table, spark=session, trial=True, draws_of=output)
     except PpdpError as error:
         return Choice(variant.name, variant.changes, None, str(error))
     compared = Compared(variant.name, run.summary, run.verdict.to_dict())

@@ -20,6 +20,7 @@ from ppdp_spark.run.guarantees import (
     criteria_of,
     promises_nothing,
     robust_criterion,
+    unknown_names,
     value_labels,
 )
 from ppdp_spark.run.results import Run, Stages, Verdict
@@ -59,14 +60,26 @@ def judge_release(
     """
     grouped = read_release(spark, release, manifest)
     privacy = PrivacySpec.model_validate(manifest["privacy"])
-    criteria = criteria_of(privacy, value_domain(grouped))
+    domain = value_domain(grouped)
+    criteria = criteria_of(privacy, domain)
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
     rows = grouped.judge([*criteria, *eligible, conserved])
-    rows += [NOTHING] if promises_nothing(privacy, criteria) else []
+    rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
+    if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
+        rows += [_unprotected(name) for name in unknown_names(privacy, domain)]
     robust = robust_criterion(privacy, published=manifest.get("partitioner") == "art")
     return rows if robust is None else rows + _robustness(spark, robust, grouped, extrema)
+
+
+def _unprotected(name: str) -> VerdictRow:
+    """A value that the spec protects and nobody has: in an old release perhaps one that was misspelt."""
+    return VerdictRow("named_values", f"σ = {name} occurs", 0.0, 1.0, ">=", 0, 1, "fail")
+
+
+_NAMES_UNCHECKED = "0.1."
+"""Versions that did not check the names in `skyline.values`; later ones do before they publish."""
 
 
 def value_domain(grouped: Grouped) -> ValueDomain:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ppdp_spark.core import criteria as K
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, Measured, VerdictRow
 from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.criteria.skyline import LocalSkyline, Point, Skyline, SkylineCriterion, Target
+from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.value_names import codes_of_names
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec, SkylinePointSpec
@@ -139,15 +142,42 @@ def criteria_of(privacy: PrivacySpec, domain: ValueDomain) -> tuple[Criterion[An
     return (*local_criteria(privacy, domain.counts), *skyline)
 
 
-def promises_nothing(privacy: PrivacySpec, criteria: Sequence[Criterion[Any]]) -> bool:
-    """Whether no criterion applies to anything: such a release guarantees nothing, whatever it shows."""
-    return not criteria and privacy.robustness is None
+def promises_nothing(privacy: PrivacySpec, criteria: Sequence[Criterion[Any]], domain: ValueDomain) -> bool:
+    """Whether a release may show everybody alone, whatever their value: it guarantees nothing then.
 
+    So it is where no criterion applies to a value that occurs, and where all that do are so weak that
+    groups of one person satisfy them, such as t-closeness with t = 1.
+    """
+    if privacy.robustness is not None:
+        return False
+    width = max(1, len(domain.labels))
+    for first in range(0, min(width, _VALUES_ALONE), _AT_ONCE):
+        values = np.arange(first, min(first + _AT_ONCE, width, _VALUES_ALONE))
+        counts = np.zeros((len(values), width), np.int64)
+        counts[np.arange(len(values)), values] = 1
+        alone = GroupSummaries(np.ones(len(values), np.int64), counts)
+        rows = (row for c in criteria for row in c.decide(c.summarise(alone, np.arange(1, len(values) + 1))))
+        if not all(row.ok for row in rows):
+            return False
+    return True
+
+
+_VALUES_ALONE, _AT_ONCE = 256, 16
+"""Values, the first in order, of which one person is looked at alone, and how many at a time."""
 
 NOTHING = VerdictRow(
-    "guarantees", "at least one criterion applies to a value that occurs", 0.0, 1.0, ">=", 0, 1, "fail"
+    "guarantees", "a criterion forbids that somebody is shown alone", 0.0, 1.0, ">=", 0, 1, "fail"
 )
 """The verdict on a release that promises nothing."""
+
+
+def unknown_names(privacy: PrivacySpec, domain: ValueDomain) -> tuple[str, ...]:
+    """Values with a skyline of their own that do not occur, though they must."""
+    if privacy.skyline is None:
+        return ()
+    codes = codes_of_names(privacy.skyline.values, domain.labels, domain.kind)
+    absent = set(privacy.skyline.may_be_absent)
+    return tuple(name for name, code in codes.items() if code is None and name not in absent)
 
 
 def separable_criteria(privacy: PrivacySpec, domain: ValueDomain) -> tuple[LocalCriterion, ...]:
@@ -168,6 +198,7 @@ def public_privacy(spec: ReleaseSpec) -> dict[str, Any]:
     plain: dict[str, Any] = spec.to_dict()["privacy"]
     for prior in plain.get("robustness", {}).get("priors", ()):
         prior.pop("path", None)
+        prior.pop("may_be_absent", None)
     return plain
 
 

@@ -173,9 +173,14 @@ class PriorSpec(SpecModel):
 
     attributes: SomeNames = Field(examples=["[sex]"])
     path: Text | None = None
+    may_be_absent: Names = Field(
+        default=(), description="Values of the table that need not occur in the data; others must."
+    )
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        if data.get("may_be_absent") and data.get("path") is None:
+            yield ("may_be_absent",), "belongs to priors that are read from a `path`"
         names = data.get("attributes")
         if isinstance(names, list | tuple):
             texts = [name for name in names if isinstance(name, str)]

@@ -35,7 +35,7 @@ from ppdp_spark.spec.paths import resolved_path
 from ppdp_spark.spec.privacy import PrivacySpec
 from ppdp_spark.spec.requirements import NO_CRITERIA, lacking
 
-Command = Literal["anonymize", "attack", "check", "explore", "suppress"]
+Command = Literal["anonymize", "attack", "check", "eligibility", "explore", "suppress"]
 
 HIDDEN = "(hidden)"
 MOST_QUERIES = 100_000

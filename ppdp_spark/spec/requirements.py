@@ -15,6 +15,8 @@ NO_CRITERIA = "`privacy` demands nothing: add at least one criterion, such as `k
 
 def lacking(spec: ReleaseSpec, command: Command) -> Iterator[str]:
     """Problems of a spec that a command would meet, each with its fix."""
+    if command == "eligibility":  # asks whether `anonymize` can succeed
+        command = "anonymize"
     if command == "anonymize":
         yield from _placing_problems(spec)
     if command == "explore" and spec.privacy.robustness is not None:

@@ -62,8 +62,9 @@ import json, logging, random, sys
 log, drawn, runs = sys.argv[1:]
 logging.basicConfig(filename=log, level=logging.INFO)
 from ppdp_spark.cli.app import app
-from ppdp_spark.commands import suppression
-from ppdp_spark.spark import fragments, numbering
+from ppdp_spark.spark.suppression import suppression_stage as suppression
+from ppdp_spark.spark.partition import fragments
+from ppdp_spark.spark.release import numbering
 fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, numbering.FILE_ROWS = 500, 900, 300
 
 class Recorded(random.Random):

@@ -38,7 +38,8 @@ ATTEMPTS = 6
 
 DRIVER = f"""
 import logging, sys, threading, time
-from ppdp_spark.spark import fragments, numbering
+from ppdp_spark.spark.partition import fragments
+from ppdp_spark.spark.release import numbering
 {"; ".join(f"{name} = {value}" for name, value in SIZES.items())}
 from ppdp_spark import ReleaseSpec, anonymize
 from ppdp_spark.spark.session import local_session

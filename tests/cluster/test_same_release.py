@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[2]
 
 RUN = """
 import sys
-from ppdp_spark.spark import fragments, numbering
+from ppdp_spark.spark.partition import fragments
+from ppdp_spark.spark.release import numbering
 fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, numbering.FILE_ROWS = 3_000, 4_000, 2_000
 from ppdp_spark import ReleaseSpec, anonymize
 from ppdp_spark.spark.session import local_session

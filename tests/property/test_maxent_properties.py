@@ -29,13 +29,13 @@ from ppdp_spark.core.maxent import (
     posterior_of_people,
     probability,
     spread_maximum_entropy,
+    system,
     term,
     with_people,
 )
 from ppdp_spark.core.maxent.solve.presolve import propagated
 from ppdp_spark.core.maxent.solve.quadratic import bounded_minimum
 from ppdp_spark.core.maxent.solve.reduced_problem import merged
-from ppdp_spark.core.maxent.statements import system
 from ppdp_spark.core.maxent.statements.invariants import count_miss, count_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
@@ -85,6 +85,7 @@ def test_counts_and_statements_hold_and_entropy_is_not_below_the_truth(seed, mix
 
 
 @given(SEEDS, st.booleans())
+@example(342763, False)  # statements that together force zeros: the multipliers run away
 @settings(max_examples=40, deadline=None)
 def test_more_knowledge_never_adds_entropy(seed, mixed):
     _, buckets, _, knowledge = instance(seed, mixed=mixed)

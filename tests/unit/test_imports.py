@@ -17,6 +17,7 @@ LAYERS = ["errors", "core", "spec", "report", "run", "spark", "commands", "cli"]
 SAME_NOUN = {
     "attack",
     "buckets",
+    "eligibility",
     "mondrian",
     "posterior_audit",
     "priors",
@@ -33,7 +34,7 @@ def modules() -> dict[str, Path]:
     found = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        if parts != ("__init__",):
+        if parts not in {("__init__",), ("__main__",)}:
             found[".".join((*parts[:-1], "*") if parts[-1] == "__init__" else parts)] = path
     return found
 

@@ -34,13 +34,13 @@ from ppdp_spark.core.maxent import (
     probability,
     rows_of,
     score,
+    system,
     targets_of,
     term,
     true_posterior,
     with_people,
 )
 from ppdp_spark.core.maxent.solve.presolve import propagated
-from ppdp_spark.core.maxent.statements import system
 from ppdp_spark.errors import DataError, NotConvergedError, SpecError
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")

@@ -18,12 +18,12 @@ from ppdp_spark.core.maxent import (
     minimal_conflict,
     people_with,
     probability,
+    system,
     term,
     with_people,
 )
 from ppdp_spark.core.maxent.solve.dependence import independent
 from ppdp_spark.core.maxent.solve.presolve import propagated
-from ppdp_spark.core.maxent.statements import system
 from ppdp_spark.errors import DataError
 
 BUCKET = [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]

@@ -246,7 +246,12 @@ def demanded(verdict: Mapping[str, Any]) -> list[Row]:
 
 
 def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[Guarantee]:
-    """All guarantees of a run in the order of the verdict, those that are not met first."""
+    """All guarantees of a run in the order of the verdict, those that are not met first.
+
+    `eligibility` looks at a table of which nothing is published: it guarantees nothing.
+    """
+    if summary.get("command") == "eligibility":
+        return []
     setting, rows = Setting.of(summary), demanded(verdict)
     told = [
         SENTENCES.get(str(row.get("criterion")), other)(row, setting)

@@ -19,7 +19,7 @@ from ppdp_spark.core.data.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.errors import CHANGED, DataError
 from ppdp_spark.spark.data.physical import YEARS, to_physical
-from ppdp_spark.spark.data.sameness import folded, text_of
+from ppdp_spark.spark.data.sameness import folded, null_as_element, text_of
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
@@ -104,7 +104,7 @@ def sensitive_value(spec: ReleaseSpec, table: DataFrame) -> Column:
     values = text_of(column(name), table.schema[name].dataType)
     if case == "mvpi-set":
         values = F.array_distinct(values)
-    return F.array_sort(F.coalesce(values, F.array(F.lit(None).cast("string"))))
+    return F.array_sort(null_as_element(values))
 
 
 def take_part(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Column:

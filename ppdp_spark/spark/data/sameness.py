@@ -21,6 +21,11 @@ def folded(value: Column, kind: T.DataType) -> Column:
     return value
 
 
+def null_as_element(texts: Column) -> Column:
+    """An array of texts; one that is null has one value, null."""
+    return F.coalesce(texts, F.array(F.lit(None).cast("string")))
+
+
 def text_of(value: Column, kind: T.DataType) -> Column:
     """The value as text, or an array as an array of texts: equal iff the values are the same."""
     return folded(value, kind).cast("array<string>" if isinstance(kind, T.ArrayType) else "string")

@@ -37,7 +37,11 @@ WORDS = 4
 
 
 def group_names(
-    keys: Mapping[str, Column], types: Mapping[str, T.DataType], number: int = 3
+    keys: Mapping[str, Column],
+    types: Mapping[str, T.DataType],
+    number: int = 3,
+    *,
+    as_printed: bool = False,
 ) -> tuple[Column, ...]:
     """So many 64-bit numbers that are equal exactly when all keys are equal, nulls included.
 
@@ -46,7 +50,7 @@ def group_names(
     if is_integer(types):
         nothing = (F.lit(0).cast("bigint"),) * (number - 2)
         return (*_integer(next(iter(keys.values()))), *nothing)
-    return words(key_digest(keys, types), number)
+    return words(key_digest(keys, types, as_printed=as_printed), number)
 
 
 def _integer(key: Column) -> tuple[Column, Column]:
@@ -190,5 +194,5 @@ def placed_rows(rows: DataFrame, types: Mapping[str, T.DataType], mark: Column |
     if is_integer(types):
         first, second = _integer(next(iter(keys.values())))
         return rows.select(first.alias("first"), second.alias("second"), *more).repartition("first")
-    name = F.unhex(key_digest(keys, types)).alias("name")
+    name = F.unhex(key_digest(keys, types, as_printed=True)).alias("name")
     return rows.select(name, *more).repartition("name")

@@ -16,7 +16,7 @@ from ppdp_spark.run.storage import DATA, QI_TABLE, SENSITIVE_TABLE, Folder
 from ppdp_spark.spark.data.encode import dictionary, typed_values
 from ppdp_spark.spark.data.group_scan import ListedGroups, Reduction, reduce_groups
 from ppdp_spark.spark.data.profile import RECORDS, labels_of, natural_order
-from ppdp_spark.spark.data.sameness import text_of
+from ppdp_spark.spark.data.sameness import null_as_element, text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.adjacent_groups import reduce_runs
 from ppdp_spark.spark.judge.bucketized_files import BucketFiles
@@ -130,8 +130,10 @@ def _counted(
         return Grouped(groups, CountGroups(1, False), (), (), None, None if same is None else rows)
     case, name = sensitive["case"], sensitive["column"]
     texts = text_of(C.column(name), table.schema[name].dataType)
-    # Rows show the values of a person side by side: records of values that the person has, each once.
-    texts = (texts if case == "svpi" else F.array_distinct(texts)).alias(C.VALUE)
+    if case != "svpi":
+        # Rows show the values of a person side by side: records of values that the person has, each once.
+        texts = F.array_distinct(null_as_element(texts))
+    texts = texts.alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
     kind = _element(table.schema[name].dataType).simpleString()
     values, counts = value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)

@@ -40,16 +40,18 @@ def signed_rows(
 
     No column of the table goes along, so that none can meet one of ours by the same name.
     """
-    wanted = list(zip(GROUP, signature_names(table, keys), strict=True))
+    wanted = list(zip(GROUP, signature_names(table, keys, as_printed=True), strict=True))
     for position, attributes in enumerate(sets):
         wanted += zip(signature_columns(position), signature_names(table, attributes), strict=True)
     return table.select(*(column.alias(name) for name, column in wanted), value.alias(C.VALUE))
 
 
-def signature_names(table: DataFrame, columns: Sequence[str]) -> tuple[Column, ...]:
-    """The numbers that name a signature, from its columns."""
+def signature_names(
+    table: DataFrame, columns: Sequence[str], *, as_printed: bool = False
+) -> tuple[Column, ...]:
+    """The numbers that name a signature, or a group, from its columns."""
     types = {name: table.schema[name].dataType for name in columns}
-    return group_names({name: C.column(name) for name in columns}, types)
+    return group_names({name: C.column(name) for name in columns}, types, as_printed=as_printed)
 
 
 @dataclass(frozen=True)

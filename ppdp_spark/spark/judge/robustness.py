@@ -50,13 +50,16 @@ def _priors(spec: ReleaseSpec, table: DataFrame, rows: DataFrame, grouped: Group
     assert spec.privacy.robustness is not None
     sets, labels = spec.privacy.robustness.priors, attribute_labels(spec.privacy)
     keys = [signature_columns(i) for i in range(len(sets))]
+    assert spec.columns.sensitive is not None
+    kind = table.schema[spec.columns.sensitive.column].dataType
+    counts = dict(zip(grouped.labels, grouped.counts, strict=True))
 
     def encode(given: DataFrame, prior: PriorSpec, names: tuple[str, ...]) -> DataFrame:
         typed = {name: C.column(name).cast(table.schema[name].dataType) for name in prior.attributes}
-        named = given.select(*(column.alias(name) for name, column in typed.items()), *stated(given))
+        named = given.select(*(column.alias(name) for name, column in typed.items()), *stated(given, kind))
         signed = zip(names, signature_names(named, prior.attributes), strict=True)
         columns = [column.alias(name) for name, column in signed]
         return coded_values(named.select(*columns, C.VALUE, "share"), grouped.values)
 
     wanted = list(zip(labels, keys, sets, strict=True))
-    return priors_of(rows, wanted, encode, grouped.counts, lambda computed: computed)
+    return priors_of(rows, wanted, encode, counts, lambda computed: computed)

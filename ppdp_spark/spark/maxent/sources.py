@@ -89,7 +89,9 @@ def _source(
 
 
 def _group(table: DataFrame, group: str) -> list[Any]:
-    names = group_names({group: C.column(group)}, {group: table.schema[group].dataType}, len(GROUP))
+    names = group_names(
+        {group: C.column(group)}, {group: table.schema[group].dataType}, len(GROUP), as_printed=True
+    )
     return [name.alias(alias) for name, alias in zip(names, GROUP, strict=True)]
 
 

@@ -59,8 +59,9 @@ class Grouping:
 
     def feasibility(self) -> list[VerdictRow]:
         """The verdict on the undivided table: no release is safer, so where it fails all do."""
-        criteria = criteria_of(self.privacy, value_domain(self.profile))
-        if promises_nothing(self.privacy, criteria):
+        domain = value_domain(self.profile)
+        criteria = criteria_of(self.privacy, domain)
+        if promises_nothing(self.privacy, criteria, domain):
             return [NOTHING]
         return [row for c in criteria for row in c.decide(c.summarise(self.whole, np.array([1])))]
 

@@ -96,7 +96,8 @@ def prior_sets(
     keys = [tuple(C.code(j) for j in places) for places in _positions(spec, layout)]
     wanted = list(zip(attribute_labels(spec.privacy), keys, spec.privacy.robustness.priors, strict=True))
     encode = partial(encoded, layout=layout, profile=profile)
-    return priors_of(rows, wanted, encode, profile.sensitive.counts, save)
+    counts = dict(zip(profile.sensitive.labels, profile.sensitive.counts, strict=True))
+    return priors_of(rows, wanted, encode, counts, save)
 
 
 def place(

@@ -6,27 +6,33 @@ does not list, in proportion to how often they occur in the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from ppdp_spark.core.data.attributes import Attribute, Ordered
 from ppdp_spark.errors import DataError
+from ppdp_spark.report.format.quoted_names import printable
 from ppdp_spark.spark.data.encode import dictionary
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.physical import to_physical
-from ppdp_spark.spark.data.profile import Profile
+from ppdp_spark.spark.data.profile import Profile, labels_of
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.data.tables import read_table
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.hidden_values import unseen
 from ppdp_spark.spark.partition.priors import SHARES, VALUES, PriorSet, learned, without_prior
 from ppdp_spark.spec import InputSpec, PriorSpec
+from ppdp_spark.spec.nearest import nearest
 
 ROUNDING = 1e-9
 """Probabilities of a signature may sum to so much more than 1: they were rounded when written."""
+
+NAMED = 5
+"""Unknown values that a message names, at most."""
 
 VALUE_COLUMN, PROBABILITY_COLUMN = "value", "probability"
 
@@ -35,7 +41,7 @@ def priors_of(
     rows: DataFrame,
     wanted: Sequence[tuple[str, tuple[str, ...], PriorSpec]],
     encode: Callable[[DataFrame, PriorSpec, tuple[str, ...]], DataFrame],
-    counts: Sequence[int],
+    counts: Mapping[str, int],
     save: Callable[[DataFrame], DataFrame],
 ) -> list[PriorSet]:
     """The priors of every attribute set: learned from the rows, or from a table that the user names."""
@@ -50,14 +56,15 @@ def supplied(
     rows: DataFrame,
     wanted: Sequence[tuple[str, tuple[str, ...], PriorSpec]],
     encode: Callable[[DataFrame, PriorSpec, tuple[str, ...]], DataFrame],
-    counts: Sequence[int],
+    counts: Mapping[str, int],
     save: Callable[[DataFrame], DataFrame],
 ) -> list[PriorSet]:
     """Checked priors of the signatures in the data; one `DataError` with everything that is wrong.
 
     `encode` gives the signatures of a user's table the keys they have in `rows`; `counts` says how often
-    each value occurs there.
+    each value, by its label and in the order of codes, occurs there.
     """
+    labels = tuple(counts)
     problems: list[str] = []
     sets = []
     for label, keys, prior in wanted:
@@ -67,12 +74,12 @@ def supplied(
             problems.append(f"the priors of [{label}] lack the columns {', '.join(lacking)}")
             continue
         listed = save(encode(table, prior, keys))
-        wrong = list(_problems(listed, keys, label))
+        wrong = [*_problems(listed, keys, label), *_unmatched(listed, prior, labels)]
         unknown = without_prior(rows, listed, keys)
         if unknown:
             wrong.append(f"the priors of [{label}] lack the signatures of {unknown:,} rows: add them")
         if not wrong:
-            completed = save(_completed(listed, keys, counts))
+            completed = save(_completed(listed, keys, tuple(counts.values())))
             sets.append(PriorSet(label, keys, completed, completed.count()))
         problems += wrong
     if problems:
@@ -86,10 +93,16 @@ def coded_values(rows: DataFrame, values: Sequence[str | None]) -> DataFrame:
     return rows.join(known, F.col(C.VALUE).eqNullSafe(F.col("text")), "left").drop("text")
 
 
-def stated(table: DataFrame) -> tuple[Column, Column]:
-    """The values and the probabilities that a user's table states."""
-    value = text_of(C.column(VALUE_COLUMN), table.schema[VALUE_COLUMN].dataType).alias(C.VALUE)
-    return value, C.column(PROBABILITY_COLUMN).cast("double").alias("share")
+def stated(table: DataFrame, kind: T.DataType) -> tuple[Column, Column]:
+    """The values and the probabilities that a user's table states.
+
+    Values are compared as the sensitive column's type does: with numbers `1` means 1.0. What is no value
+    of that type stays as it is written, and is known to nobody.
+    """
+    given = C.column(VALUE_COLUMN)
+    typed = given.cast("string").try_cast(kind)
+    text = F.when(given.isNull() | typed.isNotNull(), text_of(typed, kind)).otherwise(given.cast("string"))
+    return text.alias(C.VALUE), C.column(PROBABILITY_COLUMN).cast("double").alias("share")
 
 
 def encoded(
@@ -101,7 +114,7 @@ def encoded(
     attributes = {attribute.name: attribute for attribute in layout.attributes}
     rows = table.select(
         *(_physical(C.column(name), attributes[name]).alias(f"key{i}") for i, name in enumerate(names)),
-        *stated(table),
+        *stated(table, T.DataType.fromDDL(profile.sensitive.type)),
     )
     for i, name in enumerate(names):
         rows = _coded(rows, f"key{i}", attributes[name])
@@ -153,6 +166,24 @@ def _problems(listed: DataFrame, keys: Sequence[str], label: str) -> Iterator[st
         yield f"the priors of [{label}] sum to more than 1 for {found[1]:,} signatures"
     if found[2]:
         yield f"the priors of [{label}] list a value twice for {found[2]:,} signatures: keep one of them"
+
+
+def _unmatched(listed: DataFrame, prior: PriorSpec, labels: Sequence[str]) -> Iterator[str]:
+    """Values with a probability that the data lacks: a misspelt one would leave its own unprotected."""
+    lost = listed.where(F.col("code").isNull() & (F.col("share") > 0)).select(C.VALUE).distinct()
+    allowed = set(prior.may_be_absent)
+    names = [
+        name
+        for name in labels_of(lost.limit(len(allowed) + NAMED).toArrow().column(0).to_pylist())
+        if name not in allowed
+    ]
+    for name in sorted(names)[:NAMED]:
+        near = nearest(name, labels)
+        hint = f"did you mean `{printable(near)}`?" if near is not None else "check its spelling"
+        yield (
+            f"the priors of [{', '.join(prior.attributes)}] speak of the value `{printable(name)}`, which no row "
+            f"has; {hint} (a value that need not occur belongs in `may_be_absent` beside `path`)"
+        )
 
 
 def _completed(listed: DataFrame, keys: Sequence[str], counts: Sequence[int]) -> DataFrame:

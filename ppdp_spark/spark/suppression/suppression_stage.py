@@ -16,7 +16,6 @@ from ppdp_spark.core.suppression import r as core
 from ppdp_spark.core.suppression.adversary import AttackAudit, posterior
 from ppdp_spark.core.suppression.keyed_random import KeyedRandom
 from ppdp_spark.run.registry import Registry
-from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.profile import Profile, SensitiveDomain, sensitive_value, take_part
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
@@ -25,7 +24,9 @@ from ppdp_spark.spec import ReleaseSpec
 
 SAME_DRAW = (
     "running again on the same data draws the same, because a fresh draw after a refusal would tell "
-    "others more about the most frequent value than the audit says: raise the budget, or choose a smaller l"
+    "others more about the most frequent value than the audit says: raise the budget, or choose a smaller l "
+    "(the key of the draw is `.releases/draw.key` beside the output: publish all releases of these data from "
+    "the same folder)"
 )
 """What the owner must know who would simply try again."""
 
@@ -62,21 +63,22 @@ class Decision:
         return all(row.ok for row in self.rows)
 
 
-def generator(spec: ReleaseSpec, domain: SensitiveDomain | None, output: Folder) -> random.Random:
+def generator(spec: ReleaseSpec, domain: SensitiveDomain | None, draws: Registry) -> random.Random:
     """The draw for these very data: a function of the owner's secret key and of the counts of values.
 
     Running again on the same data draws the same, however the last run ended. A fresh draw after a
     refusal would be a draw under the condition that the budget holds, which tells more about the most
-    frequent value than the audit says. A fixed seed only where the spec insists.
+    frequent value than the audit says. The variants of a sweep use the key of the output they vary. A fixed
+    seed only where the spec insists.
     """
     wanted = spec.suppression
     if wanted.unsafe_fixed_seed is not None:
         return random.Random(wanted.unsafe_fixed_seed)
     if wanted.method == "none" or domain is None:
         return core.secret_rng()
-    counted = [spec.dataset, domain.column, domain.values, domain.counts]
+    counted = [domain.column, domain.values, domain.counts]
     name = json.dumps(counted, separators=(",", ":")).encode()
-    return KeyedRandom(Registry.beside(output).draw_key(), name)
+    return KeyedRandom(draws.draw_key(), name)
 
 
 def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random) -> Decision:

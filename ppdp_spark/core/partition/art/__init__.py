@@ -11,7 +11,7 @@ where
     residue     who is left after that is added to finished groups
 """
 
-from ppdp_spark.core.partition.art.anatomy import anatomy
+from ppdp_spark.core.partition.art.anatomy_buckets import anatomy
 from ppdp_spark.core.partition.art.fragment import pack
 from ppdp_spark.core.partition.art.outcome import PackedGroups
 

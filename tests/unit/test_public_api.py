@@ -1,0 +1,33 @@
+"""The public names: all there, all documented, none loaded before it is used."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from importlib.metadata import version
+
+import ppdp_spark
+
+
+def test_every_public_name_is_there_and_documented():
+    for name in ppdp_spark.__all__:
+        found = getattr(ppdp_spark, name)
+        assert name == "__version__" or inspect.getdoc(found), name
+    assert set(ppdp_spark.__all__) <= set(dir(ppdp_spark))
+
+
+def test_the_map_names_every_public_name():
+    told = inspect.getdoc(ppdp_spark) or ""
+    assert [name for name in ppdp_spark.__all__ if name not in told and name != "__version__"] == []
+
+
+def test_the_version_is_that_of_the_package():
+    assert ppdp_spark.__version__ == version("ppdp-spark")
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "ppdp_spark", "--help"], capture_output=True, text=True, check=True
+    )
+    assert "anonymize" in done.stdout and "eligibility" in done.stdout
