@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize, check, explore, suppress, verify
+from ppdp_spark.commands.sweep import plan, sweep
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
 from ppdp_spark.spark.data.identifiers import repeats_told, some_hash_repeats
 
@@ -162,7 +163,7 @@ class TestNamesOfValues:
         skyline = {"values": {"cancer": [POINT]}, "may_be_absent": ["cancer"]}
         spec = {"columns": {**AGES, "sensitive": "d"}, "privacy": {"k_anonymity": 4, "skyline": skyline}}
         assert run(anonymize, columns, spec)[0].ok
-        with pytest.raises(InfeasibleError, match="at least one criterion applies"):
+        with pytest.raises(InfeasibleError, match="shown alone"):
             run(anonymize, columns, {**spec, "privacy": {"skyline": skyline}}, "nothing")
 
     def test_a_release_that_promises_nothing_does_not_verify(self, run):
@@ -310,6 +311,24 @@ class TestTheSameDraw:
             others.add(tuple(sorted(pq.read_table(tmp_path / "out" / "private" / "kept")["age"].to_pylist())))
         assert len(others) > 1
 
+    def test_another_name_of_the_dataset_draws_the_same(self, run, tmp_path):
+        kept = []
+        for name in ("out", "renamed"):
+            run(suppress, self.columns(), self.spec(1.0), name)
+            kept.append(sorted(pq.read_table(tmp_path / name / "private" / "kept")["age"].to_pylist()))
+        assert kept[0] == kept[1]
+
+    def test_the_variants_of_a_sweep_draw_as_their_release_does(self, run, spark, tmp_path):
+        done, _ = run(anonymize, self.columns(), self.spec(1.0))
+        path = tmp_path / "spec.json"
+        given = {"version": 1, "dataset": "out", "input": {"path": str(tmp_path / "out.parquet")}}
+        given |= {**self.spec(1.0), "output": {"path": str(tmp_path / "out")}}
+        path.write_text(json.dumps(given))
+        swept = sweep(*plan(path, ["privacy.k_anonymity=2,3"]), spark=spark)
+        gone = [choice.run.summary["release"]["suppressed"]["total"] for choice in swept.choices]
+        assert gone == [done.summary["release"]["suppressed"]["total"]] * 2
+        assert not (tmp_path / "out" / "sweep" / ".releases").exists()
+
     def test_after_a_budget_error_the_next_run_draws_the_same(self, run):
         rates = []
         for _ in range(4):
@@ -380,3 +399,106 @@ class TestOneRowEach:
         columns = {**self.COLUMNS, "m": pa.array([[("a", 1)]] * 12, pa.map_(pa.string(), pa.int64()))}
         with pytest.raises(DataError, match="`m` is map<string,bigint>, which cannot be compared"):
             run(anonymize, columns, self.spec("m"))
+
+
+class TestSuppliedPriors:
+    """A misspelt value in a table of priors would leave the value it was meant for unprotected."""
+
+    COLUMNS: ClassVar = {
+        "sex": ["m"] * 30 + ["f"] * 30,
+        "age": list(range(30)) * 2,
+        "d": ["HIV"] * 30 + ["b"] * 30,
+    }
+
+    def spec(self, folder, entries, **more):
+        path = folder / "priors.csv"
+        lines = ["sex,value,probability", *(",".join(map(str, entry)) for entry in entries)]
+        path.write_text("\n".join(lines) + "\n")
+        prior = {"attributes": ["sex"], "path": str(path), **more}
+        return {
+            "columns": {"quasi_identifiers": {"sex": "categorical", "age": "numeric"}, "sensitive": "d"},
+            "privacy": {"robustness": {"r": 2, "model": "joint", "priors": [prior]}},
+            "suppression": {"budget": 1.0},
+            "output": {"form": "bucketized"},
+        }
+
+    def test_unknown_values_are_named_with_the_nearest(self, run, tmp_path):
+        told = [("m", "Hiv", 0.9), ("m", "B", 0.01), ("f", "Hiv", 0.01), ("f", "B", 0.9)]
+        with pytest.raises(DataError, match="`Hiv`, which no row has; did you mean `HIV`") as caught:
+            run(anonymize, self.COLUMNS, self.spec(tmp_path, told))
+        assert "`B`" in str(caught.value) and not (tmp_path / "out" / "release").exists()
+        with pytest.raises(DataError, match="did you mean `HIV`"):
+            run(check, self.COLUMNS, self.spec(tmp_path, told), "checked")
+
+    def test_values_that_may_be_absent_are(self, run, tmp_path):
+        shares = {"HIV": 0.4, "b": 0.4, "TB": 0.2}
+        told = [(sex, value, share) for sex in "mf" for value, share in shares.items()]
+        done, _ = run(anonymize, self.COLUMNS, self.spec(tmp_path, told, may_be_absent=["TB"]))
+        assert done.ok
+
+    def test_values_are_compared_as_numbers(self, run, tmp_path):
+        columns = {"g": [1] * 6, "sex": ["m"] + ["f"] * 5, "d": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
+        values = []
+        for written in ("1", "1.0"):
+            spec = self.spec(tmp_path, [("m", written, 0.9), ("f", written, 0.01)])
+            spec["columns"] = {"group": "g", "sensitive": "d"}
+            judged, _ = run(check, columns, spec, f"by{len(values)}")
+            (row,) = [row for row in judged.verdict.rows if row.criterion == "r_robustness"]
+            values.append((row.value, row.status))
+        assert values[0] == values[1] and values[0][1] == "fail" and values[0][0] > 0.9
+
+
+class TestPromises:
+    """A verdict without a promise is not a pass."""
+
+    @pytest.mark.parametrize("command", [check, explore])
+    def test_only_absent_values(self, run, command):
+        columns = {"g": [1, 1, 2, 2], "d": ["HIV", "flu", "HIV", "flu"]}
+        skyline = {"values": {"Hiv": [POINT]}, "may_be_absent": ["Hiv"]}
+        spec = {"columns": {"group": "g", "sensitive": "d"}, "privacy": {"skyline": skyline}}
+        judged, _ = run(command, columns, spec)
+        assert not judged.ok
+
+    @pytest.mark.parametrize(
+        "privacy",
+        [
+            {"t_closeness": {"t": 1.0}},
+            {"t_closeness": {"t": 1.0, "distance": "ordered"}},
+            {"beta_likeness": {"beta": 1000, "kind": "basic"}},
+        ],
+    )
+    def test_criteria_that_people_alone_satisfy(self, run, tmp_path, privacy):
+        columns = {"age": list(range(20, 60)), "d": ["HIV", "flu", "gout", "TB"] * 10}
+        spec = {"columns": {**AGES, "sensitive": "d"}, "privacy": privacy}
+        with pytest.raises(InfeasibleError, match="guarantees"):
+            run(anonymize, columns, spec)
+        assert not (tmp_path / "out" / "release").exists()
+        done, _ = run(anonymize, columns, {**spec, "privacy": {**privacy, "k_anonymity": 4}}, "with-k")
+        assert done.ok
+
+    def test_old_releases_that_name_a_value_nobody_has(self, run, spark):
+        columns = {"age": list(range(20, 60)), "d": ["HIV", "flu"] * 20}
+        skyline = {"default": [{"l": 0, "k": 0, "m": 0, "c": 0.9}]}
+        spec = {"columns": {**AGES, "sensitive": "d"}, "privacy": {"skyline": skyline}}
+        _, out = run(anonymize, columns, spec)
+        assert verify(str(out), spark=spark).ok
+        path = out / "release" / "release.json"
+        manifest = json.loads(path.read_text())
+        manifest["privacy"]["skyline"]["values"] = {"Hiv": [POINT]}
+        path.write_text(json.dumps(manifest))
+        assert "named_values" not in {row.criterion for row in verify(str(out), spark=spark).verdict.rows}
+        path.write_text(json.dumps({**manifest, "version": "0.1.0"}))
+        rows = verify(str(out), spark=spark).verdict.rows
+        assert [row.level for row in rows if row.criterion == "named_values"] == ["σ = Hiv occurs"]
+
+
+def test_a_null_set_is_a_set_of_one_null(run):
+    columns = {"g": [1] * 4 + [2] * 4, "d": [None] * 4 + [["a"], ["b"], ["c"], []]}
+    points = [{"l": 0, "k": 0, "m": 0, "c": 0.6}]
+    spec = {
+        "columns": {"group": "g", "sensitive": {"column": "d", "case": "mvpi-set"}},
+        "privacy": {"skyline": {"default": points}},
+    }
+    judged, _ = run(check, columns, spec)
+    found = {row.level: row.value for row in judged.verdict.rows if row.status == "fail"}
+    assert found == {"σ = (null), (ℓ, k, m) = (0, 0, 0)": 1.0}

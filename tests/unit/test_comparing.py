@@ -234,11 +234,16 @@ def test_stages_keep_counts_and_tell_the_watcher(caplog):
     assert "read: 0.0 s, 1,234 rows" in caplog.text
 
 
-def test_a_failing_stage_is_not_recorded():
+def test_a_failing_stage_is_recorded_as_failed():
     stages = Stages()
-    with pytest.raises(ValueError, match="no"), stages.stage("read"):
+    with stages.stage("read") as counts:
+        counts["rows"] = 3
+    with pytest.raises(ValueError, match="no"), stages.stage("encode"):
         raise ValueError("no")
-    assert stages.done == []
+    assert [(stage["name"], stage.get("failed", False)) for stage in stages.done] == [
+        ("read", False),
+        ("encode", True),
+    ]
 
 
 def test_progress_shows_stage_tasks_and_estimate():

@@ -181,8 +181,8 @@ def _unmatched(listed: DataFrame, prior: PriorSpec, labels: Sequence[str]) -> It
         near = nearest(name, labels)
         hint = f"did you mean `{printable(near)}`?" if near is not None else "check its spelling"
         yield (
-            f"the priors of [{', '.join(prior.attributes)}] speak of the value `{printable(name)}`, which no row "
-            f"has; {hint} (a value that need not occur belongs in `may_be_absent` beside `path`)"
+            f"the priors of [{', '.join(prior.attributes)}] speak of the value `{printable(name)}`, which no "
+            f"row has; {hint} (a value that need not occur belongs in `may_be_absent` beside `path`)"
         )
 
 
