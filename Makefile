@@ -2,6 +2,7 @@
 VENV   ?= .venv
 PYTHON ?= python3
 BIN    := $(VENV)/bin
+USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 AIRFLOW       ?= build/airflow-env
 AIRFLOW_READY := $(AIRFLOW)/.ready
@@ -12,7 +13,7 @@ TWO := -n 2 --dist loadfile
 
 .PHONY: demo test bounds lint slow browser airflow bench package wheel wheel-test clean java
 
-demo: $(READY) java
+demo: $(USABLE) java
 	$(BIN)/ppdp demo
 
 test: $(READY) java
@@ -68,9 +69,14 @@ wheel-test: wheel java
 java:
 	@sh scripts/java
 
-$(READY): pyproject.toml
+# What a user needs to run, and nothing else; then what a developer needs on top of it.
+$(USABLE): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $(USABLE)
+
+$(READY): $(USABLE)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,connect]"
 	@touch $(READY)
 
