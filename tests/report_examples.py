@@ -36,13 +36,16 @@ def skyline_row(
         "knowledge_fits": True,
     }
     level = f"σ = {value}, (ℓ, k, m) = ({point[0]}, {point[1]}, {point[2]})"
-    return row("skyline", level, found, c, "<", **{"witness": witness, **rest})
+    given = {"value": value, **dict(zip("lkm", point, strict=True)), "c": c}
+    return row("skyline", level, found, c, "<", **{"witness": witness, "parameters": given, **rest})
 
 
 def robust_row(attributes: str, found: float, **rest: Any) -> dict[str, Any]:
     witness = {"exact_groups": 256, "bounded_groups": 3867, "group": 1618, "exact": True, "value": HOSTILE}
     level = f"r = 3, joint model, attributes [{attributes}]"
-    return row("robustness", level, found, 0.3333333333333333, "<=", **{"witness": witness, **rest})
+    given = {"r": 3, "model": "joint", "unique": False, "attributes": attributes}
+    more = {"witness": witness, "parameters": given, **rest}
+    return row("robustness", level, found, 0.3333333333333333, "<=", **more)
 
 
 def passing_verdict() -> dict[str, Any]:
@@ -52,14 +55,28 @@ def passing_verdict() -> dict[str, Any]:
         "publishable": True,
         "reason": None,
         "criteria": [
-            row("k_anonymity", "k = 10", 12.0, 10.0, ">="),
-            row("alpha_k_anonymity", "α = 0.6, k = 10", 0.5625, 0.6, "<="),
-            row("distinct_l_diversity", "ℓ = 3", 3.0, 3.0, ">="),
-            row("entropy_l_diversity", "ℓ = 2.5", 2.7182818, 2.5, ">="),
-            row("recursive_l_diversity", "c = 2, ℓ = 4", 1.6180339, 2.0, "<"),
-            row("t_closeness", "t = 0.35, equal distance", 0.34999999, 0.35, "<="),
-            row("enhanced_beta_likeness", "β = 1.5", 1.4142135, 1.5, "<="),
-            row("delta_disclosure", "δ = 1.2", 1.0986122, 1.2, "<"),
+            row("k_anonymity", "k = 10", 12.0, 10.0, ">=", parameters={"k": 10}),
+            row(
+                "alpha_k_anonymity",
+                "α = 0.6, k = 10",
+                0.5625,
+                0.6,
+                "<=",
+                parameters={"alpha": "3/5", "k": 10},
+            ),
+            row("distinct_l_diversity", "ℓ = 3", 3.0, 3.0, ">=", parameters={"l": 3}),
+            row("entropy_l_diversity", "ℓ = 2.5", 2.7182818, 2.5, ">=", parameters={"l": "5/2"}),
+            row("recursive_l_diversity", "c = 2, ℓ = 4", 1.6180339, 2.0, "<", parameters={"c": 2, "l": 4}),
+            row(
+                "t_closeness",
+                "t = 0.35, equal distance",
+                0.34999999,
+                0.35,
+                "<=",
+                parameters={"t": "7/20", "ordered": False},
+            ),
+            row("enhanced_beta_likeness", "β = 1.5", 1.4142135, 1.5, "<=", parameters={"beta": "3/2"}),
+            row("delta_disclosure", "δ = 1.2", 1.0986122, 1.2, "<", parameters={"delta": "6/5"}),
             robust_row("sex", 0.3183098),
             *(
                 skyline_row(value, (3, 20, 2), 0.4123 + i / 64, 0.5)

@@ -443,7 +443,7 @@ class TestSuppliedPriors:
             spec = self.spec(tmp_path, [("m", written, 0.9), ("f", written, 0.01)])
             spec["columns"] = {"group": "g", "sensitive": "d"}
             judged, _ = run(check, columns, spec, f"by{len(values)}")
-            (row,) = [row for row in judged.verdict.rows if row.criterion == "r_robustness"]
+            (row,) = [row for row in judged.verdict.rows if row.criterion == "robustness"]
             values.append((row.value, row.status))
         assert values[0] == values[1] and values[0][1] == "fail" and values[0][0] > 0.9
 

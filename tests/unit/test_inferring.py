@@ -165,6 +165,7 @@ def test_robustness_has_a_line_for_each_attribute_set() -> None:
         {
             **examples.robust_row("zip", 0.25),
             "level": "r = 3, binary model, each value once a group, attributes [zip]",
+            "parameters": {"r": 3, "model": "binary", "unique": True, "attributes": "zip"},
         },
     ]
     verdict = {"status": "fail", "publishable": False, "reason": None, "criteria": rows}

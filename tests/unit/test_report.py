@@ -184,7 +184,14 @@ def test_every_criterion_has_a_sentence() -> None:
 @pytest.mark.parametrize("status", ["pass", "fail"])
 def test_sentences_take_their_numbers_from_the_row(criterion: LocalCriterion, status: str) -> None:
     violations = 0 if status == "pass" else 13
-    row = examples.row(criterion.name, criterion.level, 2.0625, criterion.threshold, criterion.relation)
+    row = examples.row(
+        criterion.name,
+        criterion.level,
+        2.0625,
+        criterion.threshold,
+        criterion.relation,
+        parameters=criterion.parameters,
+    )
     row |= {"status": status, "violations": violations, "groups": 97}
     told = only(row)
     assert told.status == status and told.claim.startswith("Not met") == (status == "fail")
@@ -201,12 +208,16 @@ def test_sentences_take_their_numbers_from_the_row(criterion: LocalCriterion, st
 
 
 def test_recursive_diversity_is_worded_as_its_skyline_point() -> None:
-    told = only(examples.row("recursive_l_diversity", "c = 3, ℓ = 6", 2.5, 3.0, "<"))
+    told = only(
+        examples.row("recursive_l_diversity", "c = 3, ℓ = 6", 2.5, 3.0, "<", parameters={"c": 3, "l": 6})
+    )
     assert told.claim == (
         "Nobody who can rule out 4 values of the sensitive column for a person and knows no more can be "
         "75 % sure of the person's value."
     )
-    least = only(examples.row("recursive_l_diversity", "c = 2, ℓ = 2", 1.5, 2.0, "<"))
+    least = only(
+        examples.row("recursive_l_diversity", "c = 2, ℓ = 2", 1.5, 2.0, "<", parameters={"c": 2, "l": 2})
+    )
     assert "who knows no more than the group can be 66.67 % sure" in least.claim
 
 
@@ -221,7 +232,7 @@ def test_k_anonymity_of_a_bucketized_release_does_not_promise_hidden_presence() 
 @pytest.mark.parametrize("label", ["HIV", "a, (ℓ, k, m) = (9, 9, 9)", "two\nlines", ""])
 def test_skyline_levels_are_read_back(label: str) -> None:
     target = Target(0, label, Point(3, 20, 2, 0.5))
-    found = knowledge({"level": target.level, "threshold": target.point.c})
+    found = knowledge({"parameters": target.parameters, "threshold": target.point.c})
     assert found is not None
     assert (found.value, found.point) == (label, (3, 20, 2, 0.5))
 
@@ -257,12 +268,16 @@ def test_values_under_one_point_share_a_sentence_and_the_worst_gives_the_margin(
 
 
 def test_binary_robustness_warns_of_the_joint_model() -> None:
-    joint = only(examples.row("robustness", "r = 3, joint", 0.3, 1 / 3, "<="))
-    binary = only(examples.row("robustness", "r = 3, binary", 0.3, 1 / 3, "<="))
+    joint = only(
+        examples.row("robustness", "r = 3, joint", 0.3, 1 / 3, "<=", parameters={"r": 3, "model": "joint"})
+    )
+    binary = only(
+        examples.row("robustness", "r = 3, binary", 0.3, 1 / 3, "<=", parameters={"r": 3, "model": "binary"})
+    )
     assert "1/3" in joint.claim and "joint model" in joint.holds and "joint" not in joint.limits
     assert "binary model" in binary.holds and "does not imply 1/r there" in binary.limits
     from_spec = only(
-        examples.row("robustness", "r = 3", 0.3, 1 / 3, "<="),
+        examples.row("robustness", "r = 3", 0.3, 1 / 3, "<=", parameters={"r": 3}),
         spec={"privacy": {"robustness": {"model": "binary", "priors": [{"attributes": ["age", "sex"]}]}}},
     )
     assert "binary model" in from_spec.holds and "alike in (age, sex)" in from_spec.claim

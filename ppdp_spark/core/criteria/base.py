@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ class VerdictRow:
         violations  groups (or points) that fail
         status      `pass`, `fail`, or `measured` where nothing was demanded
         witness     plain facts about the worst place: group, counts; never a row
+        parameters  what `level` says, for programs: `{"k": 10}`; fractions as exact texts
     """
 
     criterion: str
@@ -39,6 +41,7 @@ class VerdictRow:
     violations: int
     status: str
     witness: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -75,6 +78,16 @@ class Criterion(ABC, Generic[Statistic]):
         """The verdict on all groups that went into `statistic`."""
 
 
+_PARAMETERS = (bool, int, float, str, Fraction)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON knows it; a fraction as a whole number or as its exact text."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else str(value)
+    return value
+
+
 @dataclass(frozen=True)
 class Worst:
     """Statistic of a local criterion: the worst group, and how many fail."""
@@ -95,6 +108,12 @@ class LocalCriterion(Criterion[Worst]):
     @abstractmethod
     def level(self) -> str:
         """The parameters, readable."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by the names of their fields, as JSON knows them; exact ones as texts."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return {name: _plain(value) for name, value in given.items() if isinstance(value, _PARAMETERS)}
 
     @property
     @abstractmethod
@@ -144,6 +163,7 @@ class LocalCriterion(Criterion[Worst]):
                 statistic.violations,
                 status,
                 witness,
+                self.parameters,
             )
         ]
 
@@ -167,4 +187,4 @@ class Measured(Criterion[Worst]):
 
     def decide(self, statistic: Worst) -> list[VerdictRow]:
         row = self.criterion.decide(statistic)[0]
-        return [replace(row, level=self.label, threshold=None, status="measured")]
+        return [replace(row, level=self.label, threshold=None, status="measured", parameters={})]

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ppdp_spark.report.format.markup import Cell, Column, bar, figure, table, words
 from ppdp_spark.report.format.numbers import apart, as_number, mapping, room
 from ppdp_spark.report.sentences.guarantee import Row, holds
 from ppdp_spark.report.sentences.witness import witness_markup
-
-_LEVEL = re.compile(
-    r"r = \S+, (?P<model>.*?)(?: model)?(?P<once>, each value once a group)?"
-    r", attributes \[(?P<attributes>.*)\]",
-    re.DOTALL,
-)
 
 
 def robust_margins(rows: Sequence[Row]) -> str:
@@ -35,8 +28,8 @@ def robust_margins(rows: Sequence[Row]) -> str:
 
 
 def _margin(row: Row) -> list[Cell]:
-    read = _LEVEL.fullmatch(str(row.get("level", "")))
-    model, attributes = (read["model"], read["attributes"]) if read else ("—", row.get("level"))
+    given = mapping(row, "parameters")
+    model, attributes = given.get("model", "—"), given.get("attributes", row.get("level"))
     value, limit = row.get("value"), row.get("threshold")
     shown = apart(value, limit)
     witness = mapping(row, "witness")

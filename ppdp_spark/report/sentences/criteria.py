@@ -123,7 +123,7 @@ def entropy_l_diversity(row: Row, setting: Setting) -> Guarantee:
 
 def recursive_l_diversity(row: Row, setting: Setting) -> Guarantee:
     """The same as the skyline point (ℓ−2, 0, 0) at confidence c/(c+1) [Skyline, Prop 4]."""
-    level, c = parameter(row, "ℓ"), parameter(row, "c")
+    level, c = parameter(row, "l"), parameter(row, "c")
     title = f"recursive (c, ℓ)-diversity, {printable(row.get('level', ''))}"
     if level is None or c is None:
         return other(row, setting)
@@ -144,7 +144,7 @@ def recursive_l_diversity(row: Row, setting: Setting) -> Guarantee:
 
 
 def t_closeness(row: Row, setting: Setting) -> Guarantee:
-    t, ordered = number(row.get("threshold")), "ordered" in str(row.get("level", ""))
+    t, ordered = number(row.get("threshold")), mapping(row, "parameters").get("ordered") is True
     distance = "earth mover's distance over ordered values" if ordered else "equal distance"
     meaning = "" if ordered else ": no value's share differs by more than that"
     return worded(

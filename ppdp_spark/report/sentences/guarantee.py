@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -87,19 +86,19 @@ def holds(row: Row) -> bool:
     return row.get("status") == "pass"
 
 
-def parameter(row: Row, symbol: str) -> Fraction | None:
-    """The number written after `symbol =` in the level of a row."""
-    found = re.search(rf"(?:^|[ ,(]){re.escape(symbol)} = ([0-9][0-9./e+-]*)", str(row.get("level", "")))
+def parameter(row: Row, name: str) -> Fraction | None:
+    """A parameter of the criterion as a number; None where the row does not give it."""
+    given = mapping(row, "parameters").get(name)
     try:
-        return Fraction(found.group(1)) if found else None
+        return None if given is None else Fraction(str(given))
     except (ValueError, ZeroDivisionError):
         return None
 
 
-def parameter_text(row: Row, symbol: str) -> str:
-    """The parameter as a number, or its own name where the level does not give it."""
-    found = parameter(row, symbol)
-    return symbol if found is None else number(float(found))
+def parameter_text(row: Row, name: str) -> str:
+    """The parameter as a number, or its own name where the row does not give it."""
+    found = parameter(row, name)
+    return name if found is None else number(float(found))
 
 
 def counted(row: Row, what: str = "groups") -> str:

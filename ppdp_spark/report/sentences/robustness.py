@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppdp_spark.report.format.numbers import mapping
 from ppdp_spark.report.format.quoted_names import joined, printable
 from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, counted, parameter_text, worded
 
@@ -10,7 +11,8 @@ CRITERIA = ("robustness", "r_robustness")
 
 def robustness(row: Row, setting: Setting) -> Guarantee:
     """Joint model: the swap bound; binary model: the Δ condition, which says nothing about the joint one."""
-    r, binary = parameter_text(row, "r"), "binary" in f"{row.get('level', '')} {setting.model}"
+    r = parameter_text(row, "r")
+    binary = mapping(row, "parameters").get("model", setting.model) == "binary"
     sets = [f"({', '.join(names)})" for names in setting.known_attributes]
     alike = f"alike in {joined(sets)}" if sets else "with the same known attributes"
     who = f"who knows how frequent each value of {setting.sensitive} is among people {alike}"

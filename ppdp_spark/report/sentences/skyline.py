@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from ppdp_spark.report.format.numbers import as_number, percent
+from ppdp_spark.report.format.numbers import as_number, mapping, percent
 from ppdp_spark.report.format.quoted_names import any_of, joined, name, printable, things
 from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, holds, margin
-
-_LEVEL = re.compile(r"σ = (.*), \(ℓ, k, m\) = \((\d+), (\d+), (\d+)\)", re.DOTALL)
 
 RANDOM_WORLDS = (
     "Somebody who knows everybody's quasi-identifiers, hence the groups, and so much about people; before "
@@ -44,12 +41,12 @@ class Knowledge:
 
 
 def knowledge(row: Row) -> Knowledge | None:
-    """What a row is about; None if its level does not say so."""
-    found, c = _LEVEL.fullmatch(str(row.get("level", ""))), as_number(row.get("threshold"))
-    if found is None or c is None:
+    """What a row is about; None if its parameters do not say so."""
+    given, c = mapping(row, "parameters"), as_number(row.get("threshold"))
+    l, k, m = (given.get(name) for name in "lkm")
+    if c is None or "value" not in given or not all(type(number) is int for number in (l, k, m)):
         return None
-    l, k, m = map(int, found.groups()[1:])
-    return Knowledge(found.group(1), l, k, m, float(c))
+    return Knowledge(str(given["value"]), int(l), int(k), int(m), float(c))  # type: ignore[arg-type]
 
 
 def known(point: Knowledge, setting: Setting) -> str:

@@ -161,6 +161,7 @@ class PosteriorAudit:
             found.violations,
             "fail" if found.violations else "pass",
             witness,
+            {**self.robustness.parameters, "attributes": label},
         )
 
 

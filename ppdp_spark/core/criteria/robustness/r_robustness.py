@@ -138,6 +138,7 @@ class RRobustness(LocalCriterion):
                 violations=worst.violations,
                 status="fail" if worst.violations else "pass",
                 witness={} if worst.group is None else {"group": worst.group, "value": worst.code},
+                parameters={**self.parameters, "attributes": label},
             )
             for label, worst in zip(self.attribute_sets, statistic, strict=True)
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ppdp_spark.errors import SpecError
 
@@ -87,6 +87,17 @@ class Target:
     @property
     def level(self) -> str:
         return f"σ = {self.label}, {self.point}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What `level` says, for programs."""
+        return {
+            "value": self.label,
+            "l": self.point.l,
+            "k": self.point.k,
+            "m": self.point.m,
+            "c": self.point.c,
+        }
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,7 @@ class SkylineCriterion(Criterion[SkylineStatistic]):
                 violations=0 if verdicts[t] else 1,
                 status="pass" if verdicts[t] else "fail",
                 witness=self._witness(statistic, t, products[t]),
+                parameters=target.parameters,
             )
             for t, target in enumerate(self.targets)
         ]
