@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN    := $(VENV)/bin
 USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
+DOCS_READY    := $(VENV)/.docs-ready
 AIRFLOW       ?= build/airflow-env
 AIRFLOW_READY := $(AIRFLOW)/.ready
 export PYTHONHASHSEED := 0
@@ -11,7 +12,7 @@ export PYTHONHASHSEED := 0
 # Two sessions of Spark side by side; faults on clusters are timed, and run alone.
 TWO := -n 2 --dist loadfile
 
-.PHONY: demo test bounds lint slow browser airflow bench package wheel wheel-test clean java
+.PHONY: demo test bounds lint slow browser airflow bench docs package wheel wheel-test clean java
 
 demo: $(USABLE) java
 	$(BIN)/ppdp demo
@@ -54,6 +55,15 @@ $(AIRFLOW_READY):
 bench: $(READY) java
 	$(BIN)/python -m pip install --quiet -e ".[bench]"
 	$(BIN)/python scripts/bench
+
+# The site, in build/site. It runs the tutorials; a warning, a broken link or a citation without an entry is an error.
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(DOCS_READY) java
+	$(BIN)/python -m mkdocs build --strict
+
+$(DOCS_READY): $(READY) pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+	@touch $(DOCS_READY)
 
 package: $(READY)
 	$(BIN)/python scripts/package
