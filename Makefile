@@ -12,7 +12,7 @@ export PYTHONHASHSEED := 0
 # Two sessions of Spark side by side; faults on clusters are timed, and run alone.
 TWO := -n 2 --dist loadfile
 
-.PHONY: demo test bounds lint slow browser airflow bench docs package wheel wheel-test clean java
+.PHONY: demo test bounds lint slow browser airflow bench docs nightly package wheel wheel-test clean java
 
 demo: $(USABLE) java
 	$(BIN)/ppdp demo
@@ -64,6 +64,9 @@ docs: $(DOCS_READY) java
 $(DOCS_READY): $(READY) pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	@touch $(DOCS_READY)
+
+# What takes too long for every change; the revision at which it was last green is in docs/contributing.md.
+nightly: docs
 
 package: $(READY)
 	$(BIN)/python scripts/package

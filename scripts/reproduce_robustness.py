@@ -1,4 +1,4 @@
-"""What r-robust releases are good for [ART, Section VI]: COUNT queries answered from them, against the truth.
+"""What r-robust releases are good for: COUNT queries answered from them, against the truth.
 
     python scripts/reproduce_robustness.py [--quick] [--rows 50000] [--out benchmarks/robustness]
 

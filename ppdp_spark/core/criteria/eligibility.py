@@ -14,7 +14,7 @@ from ppdp_spark.core.suppression.r import has_l_candidacy, is_p_eligible
 
 @dataclass(frozen=True)
 class Eligibility(Criterion[IntArray]):
-    """P-eligibility F'_1 <= |T_P|/l and, if rows were suppressed, l-candidacy [Skewed, Defs 2 and 3].
+    """P-eligibility F'_1 <= |T_P|/l and, if rows were suppressed, l-candidacy [Skewed, Defs 1 and 2].
 
     The statistic is the published count of every value, merged by addition; one value a person.
 

@@ -150,7 +150,7 @@ def allowed(rules: Any, people: Any, members: Any, tally: Any) -> bool:
     """Whether a group of these people satisfies the rules for each of its values and attribute sets.
 
     joint   c / (c + κ (N − c)) <= 1/r, κ = ρ_x · min over y ≠ x of ρ_y, ρ = least prior / largest
-            prior within the group [THEORY, coarse swap bound]; repeats are allowed
+            prior within the group, the coarse swap bound; repeats are allowed
     binary  each value once, N >= r, and the Δ bounding condition [Robust, Thm 1]
     """
     distinct = _count_values(people, members, tally)
