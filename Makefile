@@ -32,7 +32,8 @@ bounds: $(READY) java
 
 slow: $(READY) java
 	$(BIN)/python -m pytest $(TWO) -m "(slow or reproduction) and not cluster"
-	$(BIN)/python -m pytest -m cluster
+	$(BIN)/python -m pytest $(TWO) -m cluster --ignore tests/cluster/test_faults.py
+	$(BIN)/python -m pytest -m cluster tests/cluster/test_faults.py
 
 browser: $(READY)
 	sh scripts/chromium

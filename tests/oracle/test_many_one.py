@@ -1,0 +1,13 @@
+"""Many random releases, judged by enumeration; in two files, so that two processes share them."""
+
+from __future__ import annotations
+
+import pytest
+
+from .chunks import judged
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(1, 9))
+def test_releases_are_what_they_say(quick, tmp_path, chunk):
+    judged(quick, chunk, tmp_path)
