@@ -441,7 +441,7 @@ class TestSuppliedPriors:
         values = []
         for written in ("1", "1.0"):
             spec = self.spec(tmp_path, [("m", written, 0.9), ("f", written, 0.01)])
-            spec["columns"] = {"group": "g", "sensitive": "d"}
+            spec["columns"] = {"group": "g", "quasi_identifiers": {"sex": "categorical"}, "sensitive": "d"}
             judged, _ = run(check, columns, spec, f"by{len(values)}")
             (row,) = [row for row in judged.verdict.rows if row.criterion == "robustness"]
             values.append((row.value, row.status))
