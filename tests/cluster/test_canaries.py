@@ -28,7 +28,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from pyspark.find_spark_home import _find_spark_home
-from releases import run
+
+from support.releases import run
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,9 @@ import pytest
 from ppdp_spark import ReleaseSpec, anonymize, attack
 from ppdp_spark.core.maxent import ContradictionError
 from ppdp_spark.errors import DataError, SpecError
+from support.places import golden
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "maxent.json").read_text())
+GOLDEN = golden("maxent")
 
 # Figure 1 of the paper, group and tuple by row; the values stand beside the wrong people on purpose.
 PEOPLE = pd.DataFrame(

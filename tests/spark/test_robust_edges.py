@@ -6,7 +6,14 @@ from collections import Counter
 
 import pytest
 from pyspark.sql import functions as F
-from robust_reference import (
+
+from ppdp_spark.commands import anonymize, verify
+from ppdp_spark.errors import InfeasibleError
+from ppdp_spark.spark.partition import fragments
+from ppdp_spark.spark.partition.priors import SHARES, PriorSet, beside_people
+from ppdp_spark.spark.partition.priors import VALUES as VALUES_OF
+from ppdp_spark.spec import ReleaseSpec
+from support.robust_reference import (
     SCHEMA,
     VALUES,
     learned_priors,
@@ -16,13 +23,6 @@ from robust_reference import (
     spec_of,
     worst_bound,
 )
-
-from ppdp_spark.commands import anonymize, verify
-from ppdp_spark.errors import InfeasibleError
-from ppdp_spark.spark.partition import fragments
-from ppdp_spark.spark.partition.priors import SHARES, PriorSet, beside_people
-from ppdp_spark.spark.partition.priors import VALUES as VALUES_OF
-from ppdp_spark.spec import ReleaseSpec
 
 FINE = [["sex"], ["region"], ["age", "sex"]]
 

@@ -7,7 +7,12 @@ from collections import Counter, defaultdict
 from itertools import permutations, product
 
 import pytest
-from robust_reference import (
+
+from ppdp_spark.commands import anonymize, check, verify
+from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
+from ppdp_spark.spark.partition import fragments
+from ppdp_spark.spec import ReleaseSpec
+from support.robust_reference import (
     SCHEMA,
     SETS,
     VALUES,
@@ -18,11 +23,6 @@ from robust_reference import (
     spec_of,
     worst_bound,
 )
-
-from ppdp_spark.commands import anonymize, check, verify
-from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
-from ppdp_spark.spark.partition import fragments
-from ppdp_spark.spec import ReleaseSpec
 
 
 @pytest.mark.parametrize(

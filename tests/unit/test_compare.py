@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-import report_examples as examples
 from typer.testing import CliRunner
 
 from ppdp_spark.cli.app import app
 from ppdp_spark.commands.compare import compare
 from ppdp_spark.commands.sweep import MOST_VARIANTS, plan
 from ppdp_spark.errors import DataError, SpecError
+from support import report_examples as examples
 
 SPEC = """
 version: 1

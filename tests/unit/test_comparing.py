@@ -7,7 +7,6 @@ from io import StringIO
 from typing import Any
 
 import pytest
-import report_examples as examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
@@ -18,6 +17,7 @@ from ppdp_spark.report.compare.comparison import side_by_side
 from ppdp_spark.report.compare.frontier_chart import PENALTY, QUERY_ERROR, Frontier
 from ppdp_spark.report.format.chart import ChartAxis, ChartPoint, Series, chart
 from ppdp_spark.run.results import Comparison, Stages, Sweep, watched_by
+from support import report_examples as examples
 
 HOSTILE = examples.HOSTILE
 

@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 import pytest
-import report_examples as examples
-from report_reading import Page, agrees, leaves
 
 from ppdp_spark.report import guarantees, render
 from ppdp_spark.report.format.chart import ticks
 from ppdp_spark.report.format.numbers import room
+from support import report_examples as examples
+from support.report_reading import Page, agrees, leaves
 
 
 def page(summary: dict[str, Any], verdict: dict[str, Any]) -> Page:

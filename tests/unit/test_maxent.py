@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from maxent_reference import conic, from_golden, labels, pseudonym_posterior, true_masses
 from scipy import sparse
 
 from ppdp_spark.core.maxent import (
@@ -42,9 +38,11 @@ from ppdp_spark.core.maxent import (
 )
 from ppdp_spark.core.maxent.solve.presolve import propagated
 from ppdp_spark.errors import DataError, NotConvergedError, SpecError
+from support.maxent_reference import conic, from_golden, labels, pseudonym_posterior, true_masses
+from support.places import golden
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "maxent.json").read_text())
+GOLDEN = golden("maxent")
 
 # Figure 1 of the paper: Allen, Brian, … James; the order of rows is its column (a).
 SEX = np.array(["male", "female", "male", "female", "female", "male"], dtype=object)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from maxent_reference import labels
 from scipy import sparse
 
 from ppdp_spark.core.maxent import (
@@ -25,6 +24,7 @@ from ppdp_spark.core.maxent import (
 from ppdp_spark.core.maxent.solve.dependence import independent
 from ppdp_spark.core.maxent.solve.presolve import propagated
 from ppdp_spark.errors import DataError
+from support.maxent_reference import labels
 
 BUCKET = [0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
 QI = [0, 0, 1, 2, 0, 2, 3, 1, 4, 5]

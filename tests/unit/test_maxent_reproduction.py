@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
-sys.path.insert(0, str(SCRIPTS))
-try:
-    reproduction = importlib.import_module("reproduce_maxent")
-    flat_dual = importlib.import_module("benchmarks.flat_dual").flat_dual
-    maxent_page = importlib.import_module("maxent_page")
-finally:
-    sys.path.remove(str(SCRIPTS))
+from support.places import script
+
+reproduction = script("reproduce_maxent")
+flat_dual = script("benchmarks.flat_dual").flat_dual
+maxent_page = script("maxent_page")
 
 pytestmark = pytest.mark.reproduction
 

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from test_staging import published, spec_for, state, verdict
 
 from ppdp_spark.run import staging as stagings
 from ppdp_spark.run.registry import LISTED, Registry
 from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import Folder
+from support.text_releases import published, spec_for, state, verdict
 
 
 def record(run_id: str = "1", **changes: str) -> dict[str, str]:

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import report_examples as examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_reading import Page, agrees, leaves
 
 import ppdp_spark.report
 from ppdp_spark.core.criteria import LOCAL_CRITERIA
@@ -29,6 +27,8 @@ from ppdp_spark.report.sections.surfaces import script_json, surfaces
 from ppdp_spark.report.sentences.criteria import SENTENCES
 from ppdp_spark.report.sentences.guarantee import Setting
 from ppdp_spark.report.sentences.skyline import knowledge
+from support import report_examples as examples
+from support.report_reading import Page, agrees, leaves
 
 COMMANDS = ("anonymize", "check", "explore", "suppress", "attack")
 

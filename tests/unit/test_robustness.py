@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,8 +28,9 @@ from ppdp_spark.core.criteria.robustness import (
 )
 from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
 from ppdp_spark.errors import DataError, SpecError
+from support.places import golden
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "robustness.json").read_text())
+GOLDEN = golden("robustness")
 TABLE_V = [
     (3, 2, 0.1, 0.0474),
     (3, 2, 0.3, 0.1235),

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from ppdp_spark.core.data.coded_people import Sensitive
 from ppdp_spark.core.utility.queries import Holders, true_answers
 from ppdp_spark.spark.partition.place_people import Placed
+from support.places import script
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
-sys.path.insert(0, str(SCRIPTS))
-try:
-    reproduction = importlib.import_module("reproduce_robustness")
-finally:
-    sys.path.remove(str(SCRIPTS))
+reproduction = script("reproduce_robustness")
 
 pytestmark = pytest.mark.reproduction
 needs_adult = pytest.mark.skipif(not reproduction.adult_path().is_file(), reason="no adult.csv")

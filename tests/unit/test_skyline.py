@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,8 +26,9 @@ from ppdp_spark.core.criteria.skyline import batches as batches_module
 from ppdp_spark.core.criteria.skyline.points import CASES
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.errors import DataError, InfeasibleError, SpecError
+from support.places import golden
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "skyline.json").read_text())
+GOLDEN = golden("skyline")
 
 
 def release(*groups, people=None):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +11,9 @@ import pytest
 from ppdp_spark.core.criteria import RecursiveDiversity
 from ppdp_spark.core.criteria.skyline import Point, SkylineCriterion, Target
 from ppdp_spark.core.data.groups import GroupSummaries
+from support.places import script
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
-sys.path.insert(0, str(SCRIPTS))
-try:
-    reproduction = importlib.import_module("reproduce_skyline")
-finally:
-    sys.path.remove(str(SCRIPTS))
+reproduction = script("reproduce_skyline")
 
 pytestmark = pytest.mark.reproduction
 

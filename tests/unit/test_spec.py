@@ -23,8 +23,8 @@ from ppdp_spark.spec import (
     SkylinePointSpec,
     SuppressionSpec,
 )
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 READY = sorted((ROOT / "conf").glob("census-*.yaml"))
 
 

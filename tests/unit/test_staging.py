@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
@@ -12,44 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.errors import BusyError, InfeasibleError, SpecError
-from ppdp_spark.run.results import Run, Stages, Verdict
+from ppdp_spark.run.results import Stages
 from ppdp_spark.run.staging import Staging, write_findings
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.run.summary import run_facts
-from ppdp_spark.spec import ReleaseSpec
-
-
-def spec_for(folder: Path, overwrite: bool = False) -> ReleaseSpec:
-    return ReleaseSpec.parse(
-        {
-            "version": 1,
-            "dataset": "d",
-            "input": {"path": "x.parquet"},
-            "columns": {"quasi_identifiers": {"age": {}}},
-            "privacy": {"k_anonymity": 2},
-            "output": {"path": str(folder), "overwrite": overwrite},
-        }
-    )
-
-
-def verdict(status: str = "pass", *, publishable: bool = True) -> Verdict:
-    return Verdict((VerdictRow("k_anonymity", "k = 2", 2.0, 2.0, ">=", 1, 0, status),), publishable)
-
-
-def publish(staging: Staging, text: str, *, judged: Verdict | None = None) -> Run:
-    """Publish a release of one file that holds the text, with a table kept for the owner."""
-    Path((staging.release / "part").path).write_text(text)
-    Path((staging.scratch / "kept").create().path, "table").write_text(text)
-    facts = run_facts("anonymize", "d", Stages(), staging.run_id)
-    summary = {**facts, "spec_fingerprint": "f", "warnings": ["of the spec"]}
-    return staging.finish(judged or verdict(), summary, {"content": text}, kept=["kept"])
-
-
-def published(output: Path, text: str, **more: bool) -> Run:
-    with Staging.open(spec_for(output, overwrite=True), **more) as staging:
-        return publish(staging, text)
+from support.places import ROOT
+from support.text_releases import publish, published, spec_for, state, verdict
 
 
 def release(folder: Path, name: str, *, finished: bool = True) -> None:
@@ -61,27 +29,6 @@ def release(folder: Path, name: str, *, finished: bool = True) -> None:
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def state(output: Path) -> tuple[str | None, str | None]:
-    """The content of the release, and that of the release which the verdict is about.
-
-    The owner's files are one run's, or there is no verdict.
-    """
-    place = output / "release/release.json"
-    found = json.loads(place.read_text())["content"] if place.exists() else None
-    private = output / "private"
-    if not (private / "verdict.json").exists():
-        return found, None
-    judged = json.loads((private / "verdict.json").read_text())
-    assert judged["run_id"] == json.loads((private / "summary.json").read_text())["run_id"]
-    kept = (private / "kept/table").read_text()
-    assert judged["manifest"] == hashlib.sha256(manifest_of(kept)).hexdigest()
-    return found, kept
-
-
-def manifest_of(text: str) -> bytes:
-    return (json.dumps({"content": text}, indent=2) + "\n").encode()
 
 
 def registered(output: Path) -> list[str]:
@@ -118,7 +65,7 @@ CRASH = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-import test_staging as test
+from support import text_releases as test
 from ppdp_spark.run.storage import Folder
 root, points = Path(sys.argv[2]), 0
 
@@ -151,7 +98,7 @@ print(points)
 
 def test_a_crash_at_any_step_leaves_one_whole_release_or_is_mended(tmp_path):
     """A process of its own dies before each write, rename and removal in turn."""
-    command = [sys.executable, "-c", CRASH, str(Path(__file__).parent), str(tmp_path)]
+    command = [sys.executable, "-c", CRASH, str(ROOT / "tests"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     points, seen, mended = int(done.stdout), set(), []

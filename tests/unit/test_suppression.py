@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
 import tracemalloc
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from support.steps import lines_run
 
 from ppdp_spark.core.suppression.r import (
     after_level,
@@ -28,8 +25,10 @@ from ppdp_spark.core.suppression.r import (
     violations,
 )
 from ppdp_spark.errors import DataError, InfeasibleError, SpecError
+from support.places import golden
+from support.steps import lines_run
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "suppression.json").read_text())
+GOLDEN = golden("suppression")
 PAPER = [10, 4, 2, 1, 1]
 
 

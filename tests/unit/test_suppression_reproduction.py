@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
-
 import pytest
 
-SCRIPTS = Path(__file__).parents[2] / "scripts"
-sys.path.insert(0, str(SCRIPTS))
-try:
-    reproduction = importlib.import_module("reproduce_suppression")
-finally:
-    sys.path.remove(str(SCRIPTS))
+from support.places import script
+
+reproduction = script("reproduce_suppression")
 
 pytestmark = pytest.mark.reproduction
 needs_adult = pytest.mark.skipif(not reproduction.adult_path().is_file(), reason="no adult.csv")

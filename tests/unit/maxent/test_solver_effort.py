@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import sparse
-from support.steps import interpreted, lines_run
 
 from ppdp_spark.core.maxent import (
     Part,
@@ -21,6 +20,7 @@ from ppdp_spark.core.maxent import (
     with_people,
 )
 from ppdp_spark.core.maxent.solve import bucket_steps, passes
+from support.steps import interpreted, lines_run
 
 LEVELS = (12, 7, 6, 12, 6, 5, 2, 8)
 

@@ -14,8 +14,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-ROOT = Path(__file__).parents[2]
-
 
 def published(out: Path) -> tuple[dict, dict[str, pa.Table]]:
     """The manifest without digests, and every file's table.
