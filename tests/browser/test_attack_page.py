@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ppdp_spark.report import render
-from support import report_examples as examples
-from support.browsing import Opened, Visit
+from support.report import examples
+from support.report.browsing import Opened, Visit
 
 pytestmark = pytest.mark.browser
 

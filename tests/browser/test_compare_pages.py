@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ppdp_spark.report import Choice, Compared, render_comparison, render_sweep
-from support import report_examples as examples
-from support.browsing import Visit
+from support.report import examples
+from support.report.browsing import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -16,7 +16,7 @@ import pytest
 from pyspark.find_spark_home import _find_spark_home
 
 from support.places import ROOT
-from support.releases import run, same_content, sets, write_people
+from support.released.releases import run, same_content, sets, write_people
 
 pytestmark = pytest.mark.airflow
 

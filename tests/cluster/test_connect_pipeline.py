@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from support.releases import run, same_content, write_people
+from support.released.releases import run, same_content, write_people
 
 pytestmark = pytest.mark.cluster
 

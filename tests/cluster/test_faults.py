@@ -27,7 +27,7 @@ from ppdp_spark.spark.partition import fragments
 from ppdp_spark.spark.release import numbering
 from ppdp_spark.spec import ReleaseSpec
 from support.places import ROOT
-from support.releases import run, same_content, sets
+from support.released.releases import run, same_content, sets
 
 pytestmark = pytest.mark.cluster
 
