@@ -11,13 +11,12 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
 
+from ppdp_spark.core.criteria.family import LARGEST_COUNT, LARGEST_L
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
 from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec
 from ppdp_spark.spec.document import read_document
 from ppdp_spark.spec.fields import (
-    LARGEST_COUNT,
-    LARGEST_L,
     Listed,
     Number,
     Share,

@@ -1,4 +1,7 @@
-"""Privacy criteria: one family a file, one interface for all."""
+"""Privacy criteria: one family in a file, one interface for all.
+
+A file declares its family, `families` lists them all: nothing else needs to know of a new one.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,7 @@ from ppdp_spark.core.criteria.closeness import TCloseness
 from ppdp_spark.core.criteria.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from ppdp_spark.core.criteria.likeness import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 
-LOCAL_CRITERIA: dict[str, type[LocalCriterion]] = {
-    criterion.name: criterion
-    for criterion in (
-        KAnonymity,
-        AlphaK,
-        DistinctDiversity,
-        EntropyDiversity,
-        RecursiveDiversity,
-        TCloseness,
-        BasicBetaLikeness,
-        EnhancedBetaLikeness,
-        DeltaDisclosure,
-    )
-}
-
 __all__ = [
-    "LOCAL_CRITERIA",
     "AlphaK",
     "BasicBetaLikeness",
     "Criterion",
