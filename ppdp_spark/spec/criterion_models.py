@@ -54,10 +54,10 @@ class CriterionModel(SpecModel):
 
 def _typed(parameter: Parameter) -> tuple[Any, Any]:
     """The type of a parameter with its limits, and its default."""
-    limits = {"gt": parameter.above, "ge": parameter.least, "le": parameter.most}
+    limits: dict[str, Any] = {"gt": parameter.above, "ge": parameter.least, "le": parameter.most}
     limits = {name: limit for name, limit in limits.items() if limit is not None}
     if parameter.kind == "choice":
-        wanted: Any = Literal[parameter.choices]  # type: ignore[valid-type]
+        wanted: Any = Literal[parameter.choices]
     elif parameter.kind == "whole":
         wanted = Annotated[int, Field(strict=True, **limits)]
     elif parameter.kind == "number":
@@ -67,7 +67,7 @@ def _typed(parameter: Parameter) -> tuple[Any, Any]:
         schema = {"type": "number", **{names[name]: limit for name, limit in limits.items()}}
         wanted = Annotated[int | float, Field(**limits), Number, WithJsonSchema(schema)]
     optional = parameter.default is None
-    told = {"description": parameter.description} if parameter.description is not None else {}
+    told: dict[str, Any] = {"description": parameter.description} if parameter.description is not None else {}
     if parameter.example is not None:
         told["examples"] = [parameter.example]
     if parameter.default is not REQUIRED:

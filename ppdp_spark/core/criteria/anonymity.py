@@ -11,7 +11,7 @@ import numpy as np
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
-from ppdp_spark.core.criteria.family import EVERY_CASE, Family, Measure, Parameters, Traits, share, whole
+from ppdp_spark.core.criteria.family import EVERY_CASE, Family, Parameters, Traits, Unasked, share, whole
 from ppdp_spark.core.criteria.parameters import Number, positive, whole_number
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries
 from ppdp_spark.errors import SpecError
@@ -109,7 +109,7 @@ K_ANONYMITY = Family(
     build=lambda given, domain: KAnonymity(given["k"]),
     traits=Traits(sensitive=False, cases=EVERY_CASE, least_size=lambda given: int(given["k"])),
     bare=True,
-    measures=(Measure("smallest group", {"k": 2}, any_case=True),),
+    measures=(Unasked("smallest group", {"k": 2}, any_case=True),),
     cost=0,
 )
 
@@ -120,6 +120,6 @@ ALPHA_K = Family(
     parameters=(share("alpha", example=0.5), whole("k", least=2, example=10)),
     build=lambda given, domain: AlphaK(given["alpha"], given["k"]),
     traits=Traits(least_size=_least_of_alpha_k),
-    measures=(Measure("largest share of one value", {"alpha": 1, "k": 2}, any_case=True),),
+    measures=(Unasked("largest share of one value", {"alpha": 1, "k": 2}, any_case=True),),
     cost=1,
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import product_at_most
-from ppdp_spark.core.criteria.family import Family, Measure, Traits, choice, share
+from ppdp_spark.core.criteria.family import Family, Traits, Unasked, choice, share
 from ppdp_spark.core.criteria.parameters import Number, rational, value_counts
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 from ppdp_spark.errors import SpecError
@@ -95,8 +95,8 @@ T_CLOSENESS = Family(
     build=lambda given, domain: TCloseness(given["t"], tuple(domain.counts), given["distance"] == "ordered"),
     traits=Traits(table=True),
     measures=(
-        Measure("largest distance, equal", {"t": 1, "distance": "equal"}),
-        Measure("largest distance, ordered", {"t": 1, "distance": "ordered"}),
+        Unasked("largest distance, equal", {"t": 1, "distance": "equal"}),
+        Unasked("largest distance, ordered", {"t": 1, "distance": "ordered"}),
     ),
     cost=3,
 )

@@ -18,11 +18,11 @@ from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
 from ppdp_spark.core.criteria.family import (
     LARGEST_L,
     Family,
-    Measure,
     Parameter,
     Parameters,
     Problem,
     Traits,
+    Unasked,
     choice,
     number,
 )
@@ -232,8 +232,8 @@ L_DIVERSITY = Family(
     written_out=_written_out,
     rules=_rules,
     measures=(
-        Measure("fewest distinct values", {"kind": "distinct", "l": 2}),
-        Measure("least exp(entropy)", {"kind": "entropy", "l": 2}),
-        Measure("largest r₁ / (r₂ + … + rₘ)", {"kind": "recursive", "c": 1, "l": 2}),
+        Unasked("fewest distinct values", {"kind": "distinct", "l": 2}),
+        Unasked("least exp(entropy)", {"kind": "entropy", "l": 2}),
+        Unasked("largest r₁ / (r₂ + … + rₘ)", {"kind": "recursive", "c": 1, "l": 2}),
     ),
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from ppdp_spark.core.criteria.family import Family, Words
+from ppdp_spark.core.criteria.family import CriterionWords, Family
 from ppdp_spark.errors import SpecError
 
 GROUP = "ppdp_spark.criteria"
@@ -43,7 +43,7 @@ def family_of(field: str) -> Family:
     return next(family for family in families() if family.field == field)
 
 
-def words_of(criterion: str) -> Words | None:
+def words_of(criterion: str) -> CriterionWords | None:
     """The words that a family brings for one of its criteria, if it brings them."""
     return next((family.words[criterion] for family in families() if criterion in family.words), None)
 

@@ -6,9 +6,10 @@ their limits, how to build the criterion, its traits, and what a check measures 
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion
@@ -81,7 +82,7 @@ def choice(name: str, *choices: str, **told: Any) -> Parameter:
 
 
 @dataclass(frozen=True)
-class Measure:
+class Unasked:
     """What a check measures although nobody asked: the criterion at these parameters, without a threshold.
 
     `any_case` says that the value means something with several values per person, too.
@@ -93,7 +94,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Words:
+class CriterionWords:
     """A criterion in words for the report, for families whose words are not in `report/sentences`.
 
     `{sensitive}` stands for the sensitive column, `{groups}` for `3 of 120 groups`, and the name of a
@@ -163,6 +164,10 @@ class Traits:
     coupling: tuple[str, str] = ("", "remove one of them")
     least_size: Callable[[Parameters], int] = _one
 
+    def closed(self, case: str) -> bool:
+        """Whether unions keep it, in a case of the spec or for whole records (`mvpi-records`)."""
+        return {"mvpi-records": EVERY_CASE - ONE_VALUE}.get(case, {case}) <= self.unions
+
 
 @dataclass(frozen=True)
 class Family:
@@ -197,9 +202,9 @@ class Family:
     written_out: Callable[[Any], Any] = _as_given
     rules: Callable[[Parameters], Iterator[Problem]] = _no_rules
     public: Callable[[dict[str, Any]], dict[str, Any]] = _as_given
-    measures: tuple[Measure, ...] = ()
+    measures: tuple[Unasked, ...] = ()
     cost: int = 2
-    words: Mapping[str, Words] = field(default_factory=dict)
+    words: Mapping[str, CriterionWords] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         problems = list(_contradictions(self))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import Factors, product_at_most
-from ppdp_spark.core.criteria.family import Family, Measure, Parameters, Traits, choice, number
+from ppdp_spark.core.criteria.family import Family, Parameters, Traits, Unasked, choice, number
 from ppdp_spark.core.criteria.parameters import Number, positive, value_counts
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 from ppdp_spark.core.data.value_names import ValueDomain
@@ -144,7 +144,7 @@ BETA_LIKENESS = Family(
     parameters=(number("beta", example=2), choice("kind", "basic", "enhanced", default="enhanced")),
     build=_likeness,
     traits=Traits(table=True),
-    measures=(Measure("largest relative gain", {"beta": 1, "kind": "basic"}),),
+    measures=(Unasked("largest relative gain", {"beta": 1, "kind": "basic"}),),
     cost=3,
 )
 
@@ -156,6 +156,6 @@ DELTA_DISCLOSURE = Family(
     build=lambda given, domain: DeltaDisclosure(given["delta"], tuple(domain.counts)),
     traits=Traits(table=True),
     shorthand="delta",
-    measures=(Measure("largest |ln ratio|", {"delta": 1}),),
+    measures=(Unasked("largest |ln ratio|", {"delta": 1}),),
     cost=3,
 )
