@@ -85,7 +85,7 @@ def _load(point: EntryPoint) -> Family:
         raise SpecError(f"the criterion {_named(point)} cannot be loaded ({reason}); {remedy}") from error
     if not isinstance(family, Family):
         kind = type(family).__name__
-        raise SpecError(f"the criterion {_named(point)} is not a `Family` but a {kind}; {remedy}")
+        raise SpecError(f"the criterion {_named(point)} is not a `Family` but of type {kind}; {remedy}")
     if family.parameters is None and point.dist is not None:
         raise SpecError(f"the criterion {_named(point)} declares no `parameters`; {remedy}")
     return family

@@ -107,8 +107,8 @@ KE_ANONYMITY = Family(
     words={
         KEAnonymity.name: CriterionWords(
             title="(k, e)-anonymity, k = {k}, e = {e}",
-            claim="Every group holds at least {k} different values of {sensitive}, over a range of {e} or more.",
-            broken="{groups} hold fewer than {k} different values of {sensitive}, or a range below {e}.",
+            claim="Every group holds at least {k} values of {sensitive}, over a range of {e} or more.",
+            broken="{groups} hold fewer than {k} values of {sensitive}, or a range below {e}.",
             margin="Smallest range of a group",
             against="Somebody who knows the person's group and nothing else, and guesses the value roughly.",
             limits=(
