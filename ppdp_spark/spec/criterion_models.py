@@ -15,16 +15,16 @@ from ppdp_spark.spec.fields import Number, SpecModel
 from ppdp_spark.spec.messages import Location
 
 
-def criterion_model(family: Family, module: str) -> type[CriterionModel]:
+def criterion_model(family: Family, module: str) -> type[CriterionSpec]:
     """The model of a family's parameters, as if written in a module: `LDiversitySpec` of `l_diversity`."""
     name = "".join(part.capitalize() for part in family.field.split("_")) + "Spec"
     fields: dict[str, Any] = {parameter.name: _typed(parameter) for parameter in family.parameters or ()}
-    model = create_model(name, __base__=CriterionModel, __module__=module, **fields)
+    model = create_model(name, __base__=CriterionSpec, __module__=module, **fields)
     model.family, model.__doc__ = family, family.summary
     return model
 
 
-class CriterionModel(SpecModel):
+class CriterionSpec(SpecModel):
     """The parameters of one criterion, as its family declares them."""
 
     family: ClassVar[Family]

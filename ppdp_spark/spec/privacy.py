@@ -9,7 +9,7 @@ from pydantic import Field, create_model
 
 from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.family import LARGEST_COUNT, LARGEST_L, Family, Parameters
-from ppdp_spark.spec.criterion_models import CriterionModel, bare_type, criterion_model
+from ppdp_spark.spec.criterion_models import CriterionSpec, bare_type, criterion_model
 from ppdp_spark.spec.fields import (
     Listed,
     Names,
@@ -121,7 +121,7 @@ class RobustnessSpec(SpecModel):
     )
 
 
-class PrivacyModel(SpecModel):
+class AnyPrivacySpec(SpecModel):
     """What every `privacy` section has, whatever criteria there are."""
 
     @classmethod
@@ -155,11 +155,11 @@ WRITTEN_BY_HAND: dict[str, type[SpecModel]] = {"skyline": SkylineSpec, "robustne
 """Models that are more than a list of parameters."""
 
 
-def _privacy_model(models: Mapping[str, type[SpecModel]]) -> type[PrivacyModel]:
+def _privacy_model(models: Mapping[str, type[SpecModel]]) -> type[AnyPrivacySpec]:
     """`privacy` with one field for each family there is, none of them required."""
     wanted = {family.field: models.get(family.field) or bare_type(family) for family in families()}
     fields: dict[str, Any] = {name: (kind | None, None) for name, kind in wanted.items()}
-    model = create_model("PrivacySpec", __base__=PrivacyModel, __module__=__name__, **fields)
+    model = create_model("PrivacySpec", __base__=AnyPrivacySpec, __module__=__name__, **fields)
     model.__doc__ = "The criteria; each left out is not demanded."
     return model
 
@@ -167,27 +167,27 @@ def _privacy_model(models: Mapping[str, type[SpecModel]]) -> type[PrivacyModel]:
 if TYPE_CHECKING:
     # What the criteria of this package look like to a type checker; `demanded` finds those of others.
 
-    class LDiversitySpec(CriterionModel):
+    class LDiversitySpec(CriterionSpec):
         kind: Literal["distinct", "entropy", "recursive"]
         l: int | float
         c: float | None = None
 
-    class TClosenessSpec(CriterionModel):
+    class TClosenessSpec(CriterionSpec):
         t: float
         distance: Literal["equal", "ordered"] = "equal"
 
-    class BetaLikenessSpec(CriterionModel):
+    class BetaLikenessSpec(CriterionSpec):
         beta: float
         kind: Literal["basic", "enhanced"] = "enhanced"
 
-    class DeltaDisclosureSpec(CriterionModel):
+    class DeltaDisclosureSpec(CriterionSpec):
         delta: float
 
-    class AlphaKSpec(CriterionModel):
+    class AlphaKSpec(CriterionSpec):
         alpha: float
         k: int
 
-    class PrivacySpec(PrivacyModel):
+    class PrivacySpec(AnyPrivacySpec):
         k_anonymity: int | None = None
         l_diversity: LDiversitySpec | None = None
         t_closeness: TClosenessSpec | None = None

@@ -26,10 +26,8 @@ def wheel(source: Path, folder: Path) -> Path:
     stem = f"{about['name'].replace('-', '_')}-{about['version']}"
     info, path = f"{stem}.dist-info", folder / f"{stem}-py3-none-any.whl"
     points = [f"{name} = {value}" for name, value in about["entry-points"]["ppdp_spark.criteria"].items()]
-    files = {
-        f"{name}.py": (source / f"{name}.py").read_text()
-        for name in project["tool"]["setuptools"]["py-modules"]
-    }
+    modules = [f"{name}.py" for name in project["tool"]["setuptools"]["py-modules"]]
+    files = {name: (source / name).read_text() for name in modules}
     files |= {
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
@@ -43,18 +41,9 @@ def wheel(source: Path, folder: Path) -> Path:
 
 
 def install(source: Path, target: Path, scratch: Path) -> None:
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-        "--target",
-        str(target),
-    ]
-    subprocess.run([*pip, str(wheel(source, scratch))], check=True)
+    """Install a package into a folder, as a user does; without network, and without what it depends on."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", str(target), str(wheel(source, scratch))], check=True)
 
 
 def python(arguments: Sequence[str], site: Path | None, cwd: Path) -> subprocess.CompletedProcess[str]:
