@@ -24,15 +24,15 @@ def criteria_of(privacy: PrivacySpec, domain: ValueDomain) -> tuple[Criterion[An
 
     Criteria that need priors of people are not among them: they see more than a release shows.
     """
-    built = (_built(family, family.build(given, domain), domain) for family, given in _on_counts(privacy))
-    return tuple(criterion for criterion in built if criterion is not None)
+    found = (built(family, given, domain) for family, given in _on_counts(privacy))
+    return tuple(criterion for criterion in found if criterion is not None)
 
 
 def separable_criteria(privacy: PrivacySpec, domain: ValueDomain) -> tuple[LocalCriterion, ...]:
     """The same criteria so far as each group meets them by itself: what a partitioner decides in a task."""
     found = []
     for family, given in _on_counts(privacy):
-        criterion = _built(family, (family.local or family.build)(given, domain), domain)
+        criterion = built(family, given, domain, local=True)
         if isinstance(criterion, LocalCriterion):
             found.append(criterion)
         elif criterion is not None:
@@ -118,13 +118,19 @@ def _on_counts(privacy: PrivacySpec) -> list[tuple[Family, Parameters]]:
     return sorted(wanted, key=lambda pair: pair[0].cost)
 
 
-def _built(family: Family, criterion: Criterion[Any] | None, domain: ValueDomain) -> Criterion[Any] | None:
-    """The criterion, unless it contradicts what its family declares: others rely on that."""
+def built(
+    family: Family, given: Parameters, domain: ValueDomain, *, local: bool = False
+) -> Criterion[Any] | None:
+    """The criterion, or the part that each group meets by itself; None if it applies to no value.
+
+    It must have the traits that its family declares: others rely on them.
+    """
+    part = family.local if local else None
+    criterion, traits = (part or family.build)(given, domain), family.traits
     if criterion is None:
         return None
-    traits = family.traits
-    declared = (traits.priors, traits.closed(domain.case))
-    if (criterion.needs_priors, criterion.union_closed) != declared:
+    agreed = (criterion.needs_priors, criterion.union_closed) == (traits.priors, traits.closed(domain.case))
+    if not agreed or (part is None and criterion.name not in family.names):
         raise SpecError(f"the criterion of `privacy.{family.field}` does not have the traits it declares")
     return criterion
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema, create_model
@@ -10,6 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from ppdp_spark.core.criteria.family import REQUIRED, Family, Parameter
+from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.columns import with_shorthand
 from ppdp_spark.spec.fields import Number, SpecModel
 from ppdp_spark.spec.messages import Location
@@ -19,6 +20,7 @@ def criterion_model(family: Family, module: str) -> type[CriterionSpec]:
     """The model of a family's parameters, as if written in a module: `LDiversitySpec` of `l_diversity`."""
     name = "".join(part.capitalize() for part in family.field.split("_")) + "Spec"
     fields: dict[str, Any] = {parameter.name: _typed(parameter) for parameter in family.parameters or ()}
+    require_free_names(list(fields), CriterionSpec)
     model = create_model(name, __base__=CriterionSpec, __module__=module, **fields)
     model.family, model.__doc__ = family, family.summary
     return model
@@ -73,6 +75,14 @@ def _typed(parameter: Parameter) -> tuple[Any, Any]:
     if parameter.default is not REQUIRED:
         told["default"] = parameter.default
     return (wanted | None if optional else wanted), Field(**told)
+
+
+def require_free_names(names: Sequence[str], model: type[SpecModel]) -> None:
+    """Raise a `SpecError` for fields that a model could not have, since it uses their names itself."""
+    taken = [name for name in names if hasattr(model, name)]
+    if taken:
+        told = "a criterion of another package has a field `{}`, which is taken: rename it"
+        raise SpecError([told.format(name) for name in taken])
 
 
 def bare_type(family: Family) -> Any:

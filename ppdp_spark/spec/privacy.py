@@ -9,7 +9,7 @@ from pydantic import Field, create_model
 
 from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.family import LARGEST_COUNT, LARGEST_L, Family, Parameters
-from ppdp_spark.spec.criterion_models import CriterionSpec, bare_type, criterion_model
+from ppdp_spark.spec.criterion_models import CriterionSpec, bare_type, criterion_model, require_free_names
 from ppdp_spark.spec.fields import (
     Listed,
     Names,
@@ -157,6 +157,7 @@ WRITTEN_BY_HAND: dict[str, type[SpecModel]] = {"skyline": SkylineSpec, "robustne
 
 def _privacy_model(models: Mapping[str, type[SpecModel]]) -> type[AnyPrivacySpec]:
     """`privacy` with one field for each family there is, none of them required."""
+    require_free_names([family.field for family in families()], AnyPrivacySpec)
     wanted = {family.field: models.get(family.field) or bare_type(family) for family in families()}
     fields: dict[str, Any] = {name: (kind | None, None) for name, kind in wanted.items()}
     model = create_model("PrivacySpec", __base__=AnyPrivacySpec, __module__=__name__, **fields)
@@ -203,5 +204,6 @@ else:
         for family in families()
         if not family.bare
     }
-    globals().update({model.__name__: model for model in _MODELS.values()})
+    for _model in _MODELS.values():
+        globals().setdefault(_model.__name__, _model)
     PrivacySpec = _privacy_model(_MODELS)

@@ -52,12 +52,17 @@ def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
         yield "`partitioner` (art) needs `privacy.robustness`: add it, or use mondrian or anatomy"
     if spec.partitioner == "anatomy" and privacy.l_diversity is None:
         yield "`partitioner` (anatomy) needs `privacy.l_diversity`: add it, or use mondrian"
-    yield from _not_kept_by_unions(privacy.demanded, case_of(spec))
     unplacing = [f"`privacy.{family.field}`" for family, _ in privacy.demanded if family.traits.priors]
     if spec.partitioner != "mondrian":
         unplacing.append(f"`partitioner` ({spec.partitioner})")
-    if unplacing:
-        yield from _not_with_people_unplaced(privacy.demanded, unplacing[0])
+    yield from combination_problems(privacy.demanded, case_of(spec), unplacing[0] if unplacing else None)
+
+
+def combination_problems(demanded: Sequence[Demanded], case: str, unplacing: str | None) -> Iterator[str]:
+    """What criteria cannot be combined with, by their traits; `unplacing` leaves people without a place."""
+    yield from _not_kept_by_unions(demanded, case)
+    if unplacing is not None:
+        yield from _not_with_people_unplaced(demanded, unplacing)
 
 
 def case_of(spec: ReleaseSpec) -> str:
