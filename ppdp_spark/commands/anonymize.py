@@ -14,9 +14,9 @@ from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.errors import BudgetError, InfeasibleError, InternalError, PpdpError
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.guarantees import public_privacy
+from ppdp_spark.run.knowledge import require_named_values
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.skyline_points import require_named_values
 from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import DATA, EXTREMA, Folder, table_digests
 from ppdp_spark.run.summary import package_version, run_facts

@@ -14,8 +14,8 @@ from ppdp_spark.run.guarantees import (
     measured_criteria,
     promises_nothing,
 )
+from ppdp_spark.run.knowledge import require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.skyline_points import require_named_values
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly

@@ -21,8 +21,8 @@ from ppdp_spark.core.explorer.knowledge_skyline import (
 )
 from ppdp_spark.errors import SpecError
 from ppdp_spark.run.guarantees import NOTHING, criteria_of, promises_nothing
+from ppdp_spark.run.knowledge import require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.skyline_points import require_named_values
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.judge.grouped_tables import Grouped

@@ -22,9 +22,8 @@ from ppdp_spark.run.guarantees import (
     published_privacy,
     value_labels,
 )
-from ppdp_spark.run.prior_knowledge import robust_criterion
+from ppdp_spark.run.knowledge import robust_criterion, unknown_names
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.skyline_points import unknown_names
 from ppdp_spark.run.storage import EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly

@@ -26,7 +26,7 @@ from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.run import guarantees
-from ppdp_spark.run.prior_knowledge import robust_criterion
+from ppdp_spark.run.knowledge import robust_criterion
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec, privacy
 from ppdp_spark.spec.requirements import combination_problems
 

@@ -18,8 +18,8 @@ from ppdp_spark.run.guarantees import (
     promises_nothing,
     separable_criteria,
 )
+from ppdp_spark.run.knowledge import coupled_skyline
 from ppdp_spark.run.results import Stages
-from ppdp_spark.run.skyline_points import coupled_skyline
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import Profile
 from ppdp_spark.spark.partition.coupled_skyline import Coupling

@@ -1,7 +1,9 @@
-"""The skyline of a spec against the values of a table: names that occur, and points that couple groups."""
+"""Criteria that say what an adversary knows, beyond counts of groups: skylines of values, priors of people."""
 
 from __future__ import annotations
 
+from ppdp_spark.core.criteria.robustness import robustness_family
+from ppdp_spark.core.criteria.robustness.r_robustness import RRobustness
 from ppdp_spark.core.criteria.skyline.skyline_check import SkylineCriterion
 from ppdp_spark.core.criteria.skyline.skyline_family import coupled_points
 from ppdp_spark.core.data.value_names import ValueDomain, codes_of_names
@@ -48,3 +50,22 @@ def unknown_names(privacy: PrivacySpec, domain: ValueDomain) -> tuple[str, ...]:
     codes = codes_of_names(privacy.skyline.values, domain.labels, domain.kind)
     absent = set(privacy.skyline.may_be_absent)
     return tuple(name for name, code in codes.items() if code is None and name not in absent)
+
+
+def robust_criterion(privacy: PrivacySpec, *, published: bool = False) -> RRobustness | None:
+    """r-robustness, which is judged apart from what a release shows; None if it is not demanded.
+
+    `published` asks for the form of ART in the binary model: each value at most once per group.
+    """
+    if privacy.robustness is None:
+        return None
+    return robustness_family.robust_criterion(privacy.robustness.model_dump(), unique=published)
+
+
+def attribute_labels(privacy: PrivacySpec) -> tuple[str, ...]:
+    """The attribute sets of the priors, readable."""
+    return (
+        ()
+        if privacy.robustness is None
+        else robustness_family.attribute_labels(privacy.robustness.model_dump())
+    )
