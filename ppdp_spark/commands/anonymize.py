@@ -13,7 +13,8 @@ from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.errors import BudgetError, InfeasibleError, InternalError, PpdpError
 from ppdp_spark.run.active_session import session_of
-from ppdp_spark.run.guarantees import public_privacy, require_named_values
+from ppdp_spark.run.guarantees import public_privacy
+from ppdp_spark.run.knowledge import require_named_values
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging

@@ -9,20 +9,19 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.conservation import Conservation
-from ppdp_spark.core.criteria.eligibility import Eligibility
+from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility
 from ppdp_spark.core.criteria.robustness import RRobustness
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.guarantees import (
     NOTHING,
-    ValueDomain,
     criteria_of,
     promises_nothing,
-    robust_criterion,
-    unknown_names,
+    published_privacy,
     value_labels,
 )
+from ppdp_spark.run.knowledge import robust_criterion, unknown_names
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.run.summary import run_facts
@@ -31,7 +30,6 @@ from ppdp_spark.spark.data.group_scan import reduce_groups
 from ppdp_spark.spark.judge.bucketized_files import BucketFiles
 from ppdp_spark.spark.judge.grouped_tables import Grouped, read_release
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
-from ppdp_spark.spec import PrivacySpec
 
 
 @told_plainly
@@ -59,7 +57,7 @@ def judge_release(
     Robustness is about priors of people, which a release does not show: `extrema` is the owner's table.
     """
     grouped = read_release(spark, release, manifest)
-    privacy = PrivacySpec.model_validate(manifest["privacy"])
+    privacy = published_privacy(manifest["privacy"])
     domain = value_domain(grouped)
     criteria = criteria_of(privacy, domain)
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])

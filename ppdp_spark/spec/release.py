@@ -11,13 +11,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
 
+from ppdp_spark.core.criteria.families import families
+from ppdp_spark.core.criteria.family import EVERY_CASE, LARGEST_COUNT, LARGEST_L, ONE_VALUE
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
 from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec
 from ppdp_spark.spec.document import read_document
 from ppdp_spark.spec.fields import (
-    LARGEST_COUNT,
-    LARGEST_L,
     Listed,
     Number,
     Share,
@@ -40,8 +40,6 @@ Command = Literal["anonymize", "attack", "check", "eligibility", "explore", "sup
 HIDDEN = "(hidden)"
 MOST_QUERIES = 100_000
 _SECRET_OPTION = ("password", "passwd", "secret", "token", "key", "credential", "user")
-_WITHOUT_SENSITIVE = {"k_anonymity"}
-_FOR_ANY_CASE = {"k_anonymity", "skyline"}
 
 
 class SuppressionSpec(SpecModel):
@@ -214,12 +212,12 @@ class ReleaseSpec(SpecModel):
 def _sensitive_problems(
     data: Mapping[str, Any], columns: Mapping[str, Any], privacy: Mapping[str, Any]
 ) -> Iterator[tuple[Location, str]]:
-    """Whatever looks at the sensitive column needs one; most criteria need one value a person."""
-    criteria = [name for name in PrivacySpec.model_fields if privacy.get(name) is not None]
+    """Whatever looks at the sensitive column needs one; most criteria need one value per person."""
+    demanded = [family for family in families() if privacy.get(family.field) is not None]
     method = fields_of(data.get("suppression")).get("method", "none")
     suppressing = ["suppression"] if method in ("r", "safe-d", "unsafe-d") else []
     if columns.get("sensitive") is None:
-        needing = [f"privacy.{name}" for name in criteria if name not in _WITHOUT_SENSITIVE] + suppressing
+        needing = [f"privacy.{family.field}" for family in demanded if family.traits.sensitive] + suppressing
         needing += ["partitioner"] if data.get("partitioner") in ("art", "anatomy") else []
         needing += ["output.form"] if fields_of(data.get("output")).get("form") == "bucketized" else []
         needing += ["explore"] if data.get("explore") is not None else []
@@ -227,11 +225,19 @@ def _sensitive_problems(
             names = ", ".join(f"`{name}`" for name in needing)
             yield ("columns", "sensitive"), f"is missing: needed by {names}; add `sensitive: {{column: ...}}`"
         return
-    case = fields_of(SensitiveSpec.written_out(columns["sensitive"])).get("case")
+    case = fields_of(SensitiveSpec.written_out(columns["sensitive"])).get("case", "svpi")
+    for family in demanded:
+        if case in tuple(EVERY_CASE - family.traits.cases):
+            yield ("privacy", family.field), _undefined(family.traits.cases, case)
     if case in ("mvpi-set", "mvpi-multiset"):
-        single = [("privacy", name) for name in criteria if name not in _FOR_ANY_CASE]
-        for place in single + [(name,) for name in suppressing]:
-            yield place, f"is defined for one value a person only, not for `columns.sensitive.case` ({case})"
+        yield from (((name,), _undefined(ONE_VALUE, case)) for name in suppressing)
+
+
+def _undefined(cases: frozenset[str], case: str) -> str:
+    """What to say of a criterion that is not defined for the values of a person."""
+    listed = ", ".join(f"`{name}`" for name in ("svpi", "mvpi-set", "mvpi-multiset") if name in cases)
+    known = "one value a person" if cases == ONE_VALUE else f"the case {listed}"
+    return f"is defined for {known} only, not for `columns.sensitive.case` ({case})"
 
 
 def _attribute_problems(

@@ -17,7 +17,6 @@ LAYERS = ["errors", "core", "spec", "report", "run", "spark", "commands", "cli"]
 SAME_NOUN = {
     "attack",
     "buckets",
-    "eligibility",
     "mondrian",
     "posterior_audit",
     "priors",

@@ -11,14 +11,14 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.skyline import SkylineCriterion, balanced_floors
 from ppdp_spark.core.data.groups import GroupSummaries
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.guarantees import (
     NOTHING,
-    ValueDomain,
-    coupled_skyline,
     criteria_of,
     promises_nothing,
     separable_criteria,
 )
+from ppdp_spark.run.knowledge import coupled_skyline
 from ppdp_spark.run.results import Stages
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import Profile

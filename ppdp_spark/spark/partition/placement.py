@@ -15,7 +15,7 @@ from ppdp_spark.core.criteria import AlphaK
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.robustness import relaxed
 from ppdp_spark.core.data.groups import GroupSummaries
-from ppdp_spark.run.guarantees import attribute_labels, robust_criterion
+from ppdp_spark.run.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.run.results import Stages
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import Profile

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from ppdp_spark.core.criteria import (
@@ -13,6 +15,7 @@ from ppdp_spark.core.criteria import (
     EntropyDiversity,
     KAnonymity,
     LocalCriterion,
+    Proximity,
     RecursiveDiversity,
     TCloseness,
 )
@@ -40,6 +43,7 @@ def one_of_each(distribution) -> list[LocalCriterion]:
         DistinctDiversity(2),
         EntropyDiversity(2),
         RecursiveDiversity(2, 2),
+        Proximity(1.5, 0.5, tuple(Fraction(10 * place) for place in range(len(table)))),
         TCloseness(0.3, table),
         TCloseness(0.3, table, ordered=True),
         BasicBetaLikeness(1, table),

@@ -103,6 +103,7 @@ class TestVerdict:
             "ℓ = 2",
             "ℓ = 2",
             "c = 2, ℓ = 2",
+            "ε = 1.5, share = 0.5",
             "t = 0.3, equal distance",
             "t = 0.3, ordered distance",
             "β = 1",

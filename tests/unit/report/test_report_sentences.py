@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppdp_spark.core.criteria import LOCAL_CRITERIA
+from ppdp_spark.core import criteria as K
 from ppdp_spark.core.criteria.base import LocalCriterion
+from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.skyline.points import Point, Target
 from ppdp_spark.report import guarantees
 from ppdp_spark.report.format.quoted_names import printable
-from ppdp_spark.report.sentences.criteria import SENTENCES
+from ppdp_spark.report.sentences.criteria import SENTENCES, TOLD_TOGETHER
 from ppdp_spark.report.sentences.skyline import knowledge
 from support.report import examples
 
@@ -44,13 +46,21 @@ def criteria_of_core() -> list[LocalCriterion]:
         "basic_beta_likeness": (1.75, distribution),
         "enhanced_beta_likeness": (1.75, distribution),
         "delta_disclosure": (0.625, distribution),
+        "proximity": (12.5, 0.375, (Fraction(1), Fraction(2), None)),
     }
-    return [LOCAL_CRITERIA[name](*given_arguments) for name, given_arguments in arguments.items()]
+    kinds: dict[str, type[LocalCriterion]] = {kind.name: kind for kind in vars(K).values() if _is_local(kind)}
+    return [kinds[name](*given_arguments) for name, given_arguments in arguments.items()]
+
+
+def _is_local(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, LocalCriterion) and kind is not LocalCriterion
 
 
 def test_every_criterion_has_a_sentence() -> None:
-    assert set(LOCAL_CRITERIA) <= set(SENTENCES)
-    assert {criterion.name for criterion in criteria_of_core()} == set(LOCAL_CRITERIA)
+    named = {name for family in families() for name in family.names}
+    worded = {*SENTENCES, *TOLD_TOGETHER, *(name for family in families() for name in family.words)}
+    assert named <= worded
+    assert {criterion.name for criterion in criteria_of_core()} == named - {"skyline", "robustness"}
 
 
 @pytest.mark.parametrize("criterion", criteria_of_core(), ids=lambda criterion: criterion.name)
@@ -73,6 +83,7 @@ def test_sentences_take_their_numbers_from_the_row(criterion: LocalCriterion, st
     allowed |= (
         {7.0, 5.0, 2.0, 66.67, 3.0} if "k" in criterion.name or "recursive" in criterion.name else set()
     )
+    allowed |= {12.5} if criterion.name == "proximity" else set()
     if status == "fail":
         allowed |= {13.0, 97.0}
     for text in (told.title, told.claim, told.margin):

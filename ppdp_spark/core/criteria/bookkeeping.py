@@ -1,4 +1,4 @@
-"""What a suppressed table must still show: no value too frequent, and enough values that may have been."""
+"""What a release must still show besides privacy: nobody lost or added, and no value too frequent."""
 
 from __future__ import annotations
 
@@ -10,6 +10,30 @@ import numpy as np
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.core.suppression.r import has_l_candidacy, is_p_eligible
+
+
+@dataclass(frozen=True)
+class Conservation(Criterion[tuple[int, int]]):
+    """People and groups of a release add up to what was announced."""
+
+    people: int
+    groups: int
+
+    name: ClassVar[str] = "conservation"
+    needs_counts: ClassVar[bool] = False
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> tuple[int, int]:
+        return int(groups.sizes.sum()), len(groups)
+
+    def merge(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        return left[0] + right[0], left[1] + right[1]
+
+    def decide(self, statistic: tuple[int, int]) -> list[VerdictRow]:
+        people, groups = statistic
+        missing = abs(people - self.people) + abs(groups - self.groups)
+        level = f"{self.people} people in {self.groups} groups"
+        status = "fail" if missing else "pass"
+        return [VerdictRow(self.name, level, float(people), float(self.people), "=", groups, missing, status)]
 
 
 @dataclass(frozen=True)
