@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
 
 if TYPE_CHECKING:
@@ -40,16 +41,17 @@ def lacking(spec: ReleaseSpec, command: Command) -> Iterator[str]:
 
 
 def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
-    """What robustness, ART and Anatomy need, and what they cannot be combined with."""
+    """What partitioners need, and what people without a place cannot be combined with."""
     privacy = spec.privacy
-    if spec.partitioner == "art" and privacy.robustness is None:
-        yield "`partitioner` (art) needs `privacy.robustness`: add it, or use mondrian or anatomy"
-    if spec.partitioner == "anatomy" and privacy.l_diversity is None:
-        yield "`partitioner` (anatomy) needs `privacy.l_diversity`: add it, or use mondrian"
-    if spec.partitioner == "mondrian" and privacy.robustness is None:
+    partitioner, robust = PARTITIONERS[spec.partitioner], privacy.robustness is not None
+    if partitioner.needs is not None and getattr(privacy, partitioner.needs) is None:
+        yield (
+            f"`partitioner` ({partitioner.name}) needs `privacy.{partitioner.needs}`: add it, "
+            f"or use {partitioner.instead}"
+        )
+    if not (robust or partitioner.leaves_people):
         return
-    robust = privacy.robustness is not None
-    cause = "`privacy.robustness`" if robust else f"`partitioner` ({spec.partitioner})"
+    cause = "`privacy.robustness`" if robust else f"`partitioner` ({partitioner.name})"
     for name in ("t_closeness", "beta_likeness", "delta_disclosure"):
         if getattr(privacy, name) is not None:
             yield (

@@ -11,7 +11,7 @@ import pytest
 
 from ppdp_spark.core.data.coded_people import Sensitive
 from ppdp_spark.core.utility.queries import Holders, true_answers
-from ppdp_spark.spark.partition.place_people import Placed
+from ppdp_spark.core.partition.placement import Placed
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
