@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,6 @@ from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
-from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, read_table, reject_name_clashes
 from ppdp_spark.spark.data.whole_table import feasibility, value_domain
@@ -30,8 +30,7 @@ from ppdp_spark.spark.partition.partitioners import partitioner_of
 from ppdp_spark.spark.release.publish import publish, require_conserved
 from ppdp_spark.spark.release.release_summary import release_summary
 from ppdp_spark.spark.suppression import suppression_stage as suppression
-from ppdp_spark.spark.utility.loss import group_metrics
-from ppdp_spark.spark.utility.queries import query_error
+from ppdp_spark.spark.utility.measure import Questions, measure
 from ppdp_spark.spec import ReleaseSpec
 
 
@@ -75,7 +74,7 @@ class _Anonymization:
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domain(profile))
-        original, found = table, profile
+        found, asked = profile, self._asked(table, roles, profile)
         rng = suppression.generator(self.spec, profile.sensitive, self.draws)
         with self.stages.stage("suppress") as counts:
             decision = suppression.decide(self.spec, profile.sensitive, rng)
@@ -86,11 +85,7 @@ class _Anonymization:
         saver, stages = self.staging.saver, self.stages
         coded = CodedTable.of(table, self.spec, roles, profile, saver=saver, stages=stages)
         placed = self._placed(coded)
-        with self.stages.stage("measure") as counts:
-            metrics = group_metrics(placed.groups, profile.attributes)
-            counts["groups"] = metrics["groups"]
-        if self.spec.output.queries:
-            metrics["queries"] = self._query_error(original, roles, found, placed.groups, layout=coded.layout)
+        metrics = measure(placed.groups, coded.layout, self.stages, asked)
         files.require_same()
         require_conserved(metrics["people"] + placed.unplaced, profile.kept)
         self.stages.count("partition", rows=profile.kept)
@@ -99,22 +94,10 @@ class _Anonymization:
             owned = publish(placed.groups, coded.layout, self.spec, metrics=metrics, **folders)
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
-            manifest = public_manifest(
-                self.spec,
-                profile.attributes,
-                rows={"input": profile.rows, "published": metrics["people"]},
-                groups=metrics["groups"],
-                suppression=suppression.public_facts(decision),
-                files=table_digests(self.staging.release),
-            )
+            manifest = self._manifest(profile, metrics, decision)
             judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned)
         verdict = suppression.with_decision(judged, decision, self.spec)
-        source = self.spec.input.table or str(self.spec.input.path)
-        told = release_summary(
-            self.spec, profile, roles, source=source, metrics=metrics, release=self.staging.release
-        )
-        summary = self._facts() | told
-        summary["rows_per_second"] = round(profile.rows / max(1e-9, summary["seconds"]))
+        summary = self._summary(profile, roles, metrics)
         summary["suppression"] = suppression.facts(found.sensitive, decision)
         return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
 
@@ -130,14 +113,30 @@ class _Anonymization:
         self._stop(nobody(profile.kept - placed.unplaced))
         return placed
 
-    def _query_error(
-        self, table: DataFrame, roles: Roles, profile: Profile, groups: DataFrame, *, layout: Layout
-    ) -> dict[str, Any] | None:
-        """How well the groups answer queries about the table as it was before suppression."""
-        with self.stages.stage("query") as counts:
-            counts["rows"] = profile.kept
-            rows, number = encode_rows(table, self.spec, roles, profile), self.spec.output.queries
-            return query_error(rows, groups, layout, number=number, people=profile.kept)
+    def _asked(self, table: DataFrame, roles: Roles, profile: Profile) -> Questions | None:
+        """Queries about the table as it is before suppression, if the spec wants any."""
+        number = self.spec.output.queries
+        if not number:
+            return None
+        return Questions(encode_rows(table, self.spec, roles, profile), profile.kept, number)
+
+    def _manifest(
+        self, profile: Profile, metrics: Mapping[str, Any], decision: suppression.Decision
+    ) -> dict[str, Any]:
+        return public_manifest(
+            self.spec,
+            profile.attributes,
+            rows={"input": profile.rows, "published": metrics["people"]},
+            groups=metrics["groups"],
+            suppression=suppression.public_facts(decision),
+            files=table_digests(self.staging.release),
+        )
+
+    def _summary(self, profile: Profile, roles: Roles, metrics: Mapping[str, Any]) -> dict[str, Any]:
+        source, release = self.spec.input.table or str(self.spec.input.path), self.staging.release
+        told = release_summary(self.spec, profile, roles, source=source, metrics=metrics, release=release)
+        facts = self._facts()
+        return {**facts, **told, "rows_per_second": round(profile.rows / max(1e-9, facts["seconds"]))}
 
     def _stop(self, refusal: Refusal | None) -> None:
         """Where there is a reason not to publish, write the verdict that gives it, and end the run."""

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ppdp_spark.core.data.coded_people import Sensitive
-from ppdp_spark.core.utility.queries import Holders, true_answers
 from ppdp_spark.core.partition.placement import Placed
+from ppdp_spark.core.utility.queries import Holders, true_answers
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
