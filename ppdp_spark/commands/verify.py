@@ -59,6 +59,7 @@ def judge_release(
 
     Robustness is about priors of people, which a release does not show: `extrema` is the owner's table.
     """
+    partitioner = _partitioner(manifest)
     grouped = form_in(manifest).read(spark, release / DATA, manifest)
     privacy = PrivacySpec.model_validate(manifest["privacy"])
     domain = value_domain(grouped)
@@ -70,16 +71,16 @@ def judge_release(
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
     if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
         rows += [_unprotected(name) for name in unknown_names(privacy, domain)]
-    robust = robust_criterion(privacy, published=_partitioner(manifest).each_value_once)
+    robust = robust_criterion(privacy, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, extrema)
 
 
 def _partitioner(manifest: Mapping[str, Any]) -> Partitioner:
     """What made the groups of a release."""
-    name = manifest.get("partitioner", "mondrian")
+    name = str(manifest.get("partitioner", "mondrian"))
     if name not in PARTITIONERS:
         known = ", ".join(PARTITIONERS)
-        raise DataError(f"`partitioner` in {MANIFEST} is none of {known}: a newer version made it?")
+        raise DataError(f"`partitioner` in {MANIFEST} is none of {known}: was it made by a newer version?")
     return PARTITIONERS[name]
 
 

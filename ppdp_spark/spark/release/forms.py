@@ -22,7 +22,7 @@ def form_of(spec: ReleaseSpec) -> FormOnSpark:
 
 def form_in(manifest: Mapping[str, Any]) -> FormOnSpark:
     """The form of the release that a manifest is about."""
-    name = manifest["form"]
+    name = str(manifest["form"])
     if name not in ON_SPARK:
-        raise DataError(f"`form` in {MANIFEST} is none of {', '.join(ON_SPARK)}: a newer version made it?")
+        raise DataError(f"`form` in {MANIFEST} is none of {', '.join(ON_SPARK)}: was it made by a newer version?")
     return ON_SPARK[name]
