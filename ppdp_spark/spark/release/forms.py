@@ -24,5 +24,6 @@ def form_in(manifest: Mapping[str, Any]) -> FormOnSpark:
     """The form of the release that a manifest is about."""
     name = str(manifest["form"])
     if name not in ON_SPARK:
-        raise DataError(f"`form` in {MANIFEST} is none of {', '.join(ON_SPARK)}: was it made by a newer version?")
+        known = ", ".join(ON_SPARK)
+        raise DataError(f"`form` in {MANIFEST} is none of {known}: was it made by a newer version?")
     return ON_SPARK[name]
