@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ppdp_spark.core.data.coded_people import Sensitive
+from ppdp_spark.core.partition.placement import Placed
 from ppdp_spark.core.utility.queries import Holders, true_answers
-from ppdp_spark.spark.partition.place_people import Placed
 from support.places import script
 
 reproduction = script("reproduce_robustness")

@@ -16,6 +16,7 @@ from ppdp_spark.core.criteria.family import CriterionWords
 from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable, sentence, things
 from ppdp_spark.report.sentences.attack import CRITERION, inferring
+from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import (
     Guarantee,
     Row,
@@ -44,27 +45,21 @@ COMMON_LIMITS = (
 
 
 def k_anonymity(row: Row, setting: Setting) -> Guarantee:
-    k = number(row.get("threshold"))
-    claims = {
-        "generalized": f"Every published combination of quasi-identifiers belongs to at least {k} people.",
-        "bucketized": f"Every list of values is published for at least {k} people together, never for fewer.",
-    }
+    k, words = number(row.get("threshold")), form_words(setting.form)
     limits = (
         "Learning a value that everybody in the group shares, or that is left when others are ruled out: it "
         "says nothing about the sensitive values."
     )
-    if setting.form == "bucketized":
-        limits += " Quasi-identifiers are published as they are: who is in the table is not hidden."
     return worded(
         row,
         f"k-anonymity, k = {k}",
         (
-            claims.get(str(setting.form), f"Every group has at least {k} people."),
+            words.alike.format(k),
             f"{counted(row)} have fewer than {k} people.",
         ),
         "Smallest group",
         against=NOTHING_ELSE,
-        limits=limits,
+        limits=limits + words.visible,
     )
 
 

@@ -135,6 +135,15 @@ def test_verify_judges_by_the_manifest(spark, release, tmp_path):
         verify(str(tmp_path), spark=spark)
 
 
+@pytest.mark.parametrize("field", ["form", "partitioner"])
+def test_verify_takes_no_unknown_name_for_another(spark, release, tmp_path, field):
+    folder = copy_of(release, tmp_path)
+    path = folder / "release/release.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), field: "folded"}))
+    with pytest.raises(DataError, match=f"`{field}` in release.json is none of"):
+        verify(str(folder), spark=spark)
+
+
 def test_pycanon_agrees_about_a_release(spark, tmp_path):
     """The published table, judged by another tool: every threshold of the spec is kept."""
     rng = np.random.default_rng(3)

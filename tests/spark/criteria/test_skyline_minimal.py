@@ -23,7 +23,7 @@ from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.partition.coupled_skyline import Coupling
-from ppdp_spark.spark.partition.mondrian import CutFragment
+from ppdp_spark.spark.partition.cut_people import CutFragment
 
 INFINITE = None
 
