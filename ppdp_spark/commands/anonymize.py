@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,6 +14,7 @@ from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.errors import BudgetError, InfeasibleError, InternalError, PpdpError
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.guarantees import public_privacy, require_named_values
+from ppdp_spark.run.published_tables import PublishedTables
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
@@ -21,11 +22,12 @@ from ppdp_spark.run.storage import DATA, EXTREMA, Folder, table_digests
 from ppdp_spark.run.summary import package_version, run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.encode import encode_rows
+from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import Profile, profile_table
-from ppdp_spark.spark.data.tables import Roles, assign_roles, read_table, reject_name_clashes
+from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.partition import placement
 from ppdp_spark.spark.partition.fragments import sampled
@@ -35,7 +37,7 @@ from ppdp_spark.spark.release.publish import Publication, published_names
 from ppdp_spark.spark.suppression import suppression_stage as suppression
 from ppdp_spark.spark.utility.loss import group_metrics
 from ppdp_spark.spark.utility.queries import query_error
-from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.spec import ReleaseSpec, SpecLike
 
 LISTED_FAILURES = 5
 LISTED_VALUES = 1_000
@@ -44,24 +46,35 @@ LISTED_VALUES = 1_000
 
 @told_plainly
 def anonymize(
-    spec: ReleaseSpec,
+    spec: SpecLike,
     *,
-    table: DataFrame | None = None,
+    table: TableLike | None = None,
     spark: SparkSession | None = None,
     trial: bool = False,
     draws_of: str | None = None,
 ) -> Run:
     """Publish the table as the spec says, verified from the written files, or publish nothing.
 
-    `table` takes the place of the spec's input. A run that fails leaves an earlier release as it
-    was; its own verdict says why. A `trial` is for choosing: it is not entered in the registry. Random
-    draws use the key beside the output, or beside the output `draws_of` that a trial varies.
+        run = anonymize("spec.yaml", table=people)
+        run.release.show()
+
+    A run that fails raises an error and leaves an earlier release as it was; its own verdict, in the
+    output folder, says why.
+
+    where
+        spec      a `ReleaseSpec`, a mapping with the same fields, or the path of a YAML file
+        table     a Spark or pandas DataFrame in place of the spec's input
+        spark     the session to use; left out, that of the table or the active one
+        trial     whether the release is for choosing only, and not entered in the registry
+        draws_of  the output that a trial varies: random draws use the key beside that one
     """
-    spec.require_for("anonymize")
-    session = session_of(table, spark)
+    spec = ReleaseSpec.of(spec)
+    spec.require_for("anonymize", table_given=table is not None)
+    session, source = session_of(table, spark), source_of(spec, table)
     with Staging.open(spec, trial=trial) as staging:
-        drawn_for = staging.output if draws_of is None else Folder.at(draws_of)
-        return _Anonymization(spec, session, Stages(), staging, Registry.beside(drawn_for)).run(table)
+        draws = Registry.beside(staging.output if draws_of is None else Folder.at(draws_of))
+        run = _Anonymization(spec, session, Stages(), staging, draws, source).run(table)
+        return replace(run, published=PublishedTables.at(Folder.at(run.paths["release"]), session))
 
 
 @dataclass(frozen=True)
@@ -71,10 +84,11 @@ class _Anonymization:
     stages: Stages
     staging: Staging
     draws: Registry
+    source: str
 
-    def run(self, table: DataFrame | None) -> Run:
+    def run(self, table: TableLike | None) -> Run:
         with self.stages.stage("read") as counts:
-            table = read_table(self.spark, self.spec.input) if table is None else table
+            table = table_of(self.spec, table, self.spark)
             roles = assign_roles(table, self.spec.columns)
             reject_name_clashes(self.spec, roles)
             files = InputFiles.of(table)
@@ -283,7 +297,7 @@ class _Anonymization:
             "input": {
                 "rows": profile.rows,
                 "fingerprint": profile.fingerprint,
-                "source": self.spec.input.table or str(self.spec.input.path),
+                "source": self.source,
                 "unassigned": list(roles.unassigned),
                 "nulls": profile.nulls,
             },

@@ -23,6 +23,7 @@ from ppdp_spark.run.guarantees import (
     unknown_names,
     value_labels,
 )
+from ppdp_spark.run.published_tables import PublishedTables
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.run.summary import run_facts
@@ -36,19 +37,23 @@ from ppdp_spark.spec import PrivacySpec
 
 @told_plainly
 def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
-    """Check the hashes, the sizes and every criterion of the release in an output folder."""
-    stages = Stages()
+    """Check the hashes, the sizes and every criterion of the release in an output folder.
+
+    `output` may also be a release folder by itself, as others receive it.
+    """
+    stages, session = Stages(), session_of(None, spark)
     root = Folder.at(output)
     release = root / RELEASE if (root / RELEASE).exists() else root
     manifest = release.read_json(MANIFEST)
     with stages.stage("hashes"):
         files = _files_row(release, manifest)
     with stages.stage("criteria"):
-        rows = judge_release(session_of(None, spark), release, manifest, extrema=root / PRIVATE / EXTREMA)
+        rows = judge_release(session, release, manifest, extrema=root / PRIVATE / EXTREMA)
     verdict = Verdict((files, *rows))
     facts = run_facts("verify", manifest["dataset"], stages)
     counted = {"form": manifest["form"], "rows": manifest["rows"]["published"], "groups": manifest["groups"]}
-    return Run(verdict, {**facts, "release": counted}, {"release": str(release)})
+    published = PublishedTables.at(release, session)
+    return Run(verdict, {**facts, "release": counted}, {"release": str(release)}, published)
 
 
 def judge_release(

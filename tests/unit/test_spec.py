@@ -170,9 +170,9 @@ def test_the_spec_is_frozen() -> None:
 
 
 def test_models_built_in_python_obey_the_same_rules() -> None:
-    with pytest.raises(ValidationError, match="recursive"):
+    with pytest.raises(SpecError, match="recursive"):
         LDiversitySpec(kind="recursive", l=3)
-    with pytest.raises(ValidationError, match="one role"):
+    with pytest.raises(SpecError, match="one role"):
         ColumnsSpec(identifiers=("a",), publish_as_is=("a",))
     parts = {**valid(), "columns": ColumnsSpec(sensitive=SensitiveSpec(column="x", case="mvpi-set"))}
     assert any("one value a person" in problem for problem in problems(parts))
@@ -357,7 +357,7 @@ def test_models_built_in_python_obey_the_same_rules() -> None:
     ],
 )
 def test_one_mistake_one_line(path: str, value: Any, line: str) -> None:
-    assert problems(changed(path, value)) == (line,)
+    assert problems(changed(path, value), input_needed=True) == (line,)
 
 
 def test_everything_wrong_is_reported_at_once() -> None:
@@ -423,7 +423,7 @@ def test_secrets_are_never_echoed() -> None:
     for override in ("suppression.unsafe_fixed_seed 987654321", "suppression.unsafe_fixed_seed=[987654321"):
         (line,) = problems(valid(), overrides=[override])
         assert "987654321" not in line
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(SpecError) as caught:
         SuppressionSpec(method="r", l=2, unsafe_fixed_seed=-987654321)
     assert "987654321" not in str(caught.value)
     spec = ReleaseSpec.parse(valid())
