@@ -74,7 +74,7 @@ def anonymize(
     with Staging.open(spec, trial=trial) as staging:
         draws = Registry.beside(staging.output if draws_of is None else Folder.at(draws_of))
         run = _Anonymization(spec, session, Stages(), staging, draws, source).run(table)
-        return replace(run, published=PublishedTables.at(Folder.at(run.paths["release"]), session))
+        return replace(run, _published=PublishedTables.at(Folder.at(run.paths["release"]), session))
 
 
 @dataclass(frozen=True)

@@ -84,16 +84,15 @@ class Run:
     table the release keeps.
 
     where
-        verdict    whether every criterion holds
-        summary    aggregates of the run, as in `summary.json`
-        paths      where its files are, by name: release, verdict, summary, report
-        published  the tables of a release, if the command is about one
+        verdict  whether every criterion holds
+        summary  aggregates of the run, as in `summary.json`
+        paths    where its files are, by name: release, verdict, summary, report
     """
 
     verdict: Verdict
     summary: Mapping[str, Any]
     paths: Mapping[str, str] = field(default_factory=dict)
-    published: PublishedTables | None = field(default=None, compare=False)
+    _published: PublishedTables | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         about = f"{self._command} {printable(self.summary.get('dataset', ''))}: {self.verdict._told}"
@@ -116,26 +115,26 @@ class Run:
         A `DataError` says so if the command publishes nothing, if the release does not verify, if it is
         bucketized, or if a later run replaced it.
         """
-        return self._published.generalized
+        return self._tables.generalized
 
     @property
     def qi_table(self) -> DataFrame:
         """The first table of a bucketized release: everybody's quasi-identifiers and `group_id`."""
-        return self._published.quasi_identifiers
+        return self._tables.quasi_identifiers
 
     @property
     def sensitive_table(self) -> DataFrame:
         """The second table of a bucketized release: how often each group has each sensitive value."""
-        return self._published.sensitive
+        return self._tables.sensitive
 
     @property
-    def _published(self) -> PublishedTables:
-        if self.published is None:
+    def _tables(self) -> PublishedTables:
+        if self._published is None:
             raise DataError(f"`{self._command}` publishes nothing: tables are there after `anonymize`")
         if not self.ok:
             failing = ", ".join(dict.fromkeys(row.criterion for row in self.verdict.failures))
             raise DataError(f"the release does not verify ({failing}): it must not be used")
-        return self.published
+        return self._published
 
     @property
     def metrics(self) -> Metrics:
