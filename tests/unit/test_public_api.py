@@ -7,6 +7,8 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import pytest
+
 import ppdp_spark
 
 
@@ -15,6 +17,18 @@ def test_every_public_name_is_there_and_documented():
         found = getattr(ppdp_spark, name)
         assert name == "__version__" or inspect.getdoc(found), name
     assert set(ppdp_spark.__all__) <= set(dir(ppdp_spark))
+
+
+@pytest.mark.parametrize("name", ["Run", "Verdict", "Comparison", "Sweep", "Metrics"])
+def test_what_commands_return_is_documented_in_every_member(name):
+    members = {
+        key: found for key, found in vars(getattr(ppdp_spark, name)).items() if not key.startswith("_")
+    }
+    told = {key: getattr(found, "__func__", found) for key, found in members.items()}
+    public = {
+        key: each for key, each in told.items() if inspect.isfunction(each) or isinstance(each, property)
+    }
+    assert public and [key for key, each in public.items() if not inspect.getdoc(each)] == []
 
 
 def test_the_map_names_every_public_name():
