@@ -45,6 +45,7 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
     root = Folder.at(output)
     release = root / RELEASE if (root / RELEASE).exists() else root
     manifest = release.read_json(MANIFEST)
+    published = PublishedTables.at(release, session)
     with stages.stage("hashes"):
         files = _files_row(release, manifest)
     with stages.stage("criteria"):
@@ -52,7 +53,6 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
     verdict = Verdict((files, *rows))
     facts = run_facts("verify", manifest["dataset"], stages)
     counted = {"form": manifest["form"], "rows": manifest["rows"]["published"], "groups": manifest["groups"]}
-    published = PublishedTables.at(release, session)
     return Run(verdict, {**facts, "release": counted}, {"release": str(release)}, published)
 
 

@@ -43,10 +43,13 @@ class Verdict:
     @property
     def _told(self) -> str:
         """Pass or fail in a few words."""
-        failing = dict.fromkeys(row.criterion for row in self.failures)
-        if failing:
-            return f"FAIL: {', '.join(failing)}"
-        return f"PASS, {len(self.rows):,} {'criterion' if len(self.rows) == 1 else 'criteria'}"
+        if self.failures:
+            return f"FAIL: {', '.join(dict.fromkeys(row.criterion for row in self.failures))}"
+        demanded = sum(row.status == "pass" for row in self.rows)
+        if not demanded:
+            return "nothing was demanded"
+        kept = "" if self.publishable else ", not for publication"
+        return f"PASS, {demanded:,} {'criterion' if demanded == 1 else 'criteria'}{kept}"
 
     @property
     def ok(self) -> bool:
