@@ -1,6 +1,11 @@
 """Publish personal data with guarantees against adversaries who know things.
 
-The commands, as functions of a spec (and, if you have one, of a Spark DataFrame):
+    from ppdp_spark import anonymize
+
+    run = anonymize("spec.yaml", table=people)  # people: a Spark or pandas DataFrame
+    run.release.show()
+
+The commands, as functions of a spec and of a table, which may also be the input that the spec names:
 
     anonymize    publish a table as the spec says, verified from the written files, or publish nothing
     check        what any table of groups achieves, whoever made it
@@ -11,24 +16,32 @@ The commands, as functions of a spec (and, if you have one, of a Spark DataFrame
     verify       the verdict of a release, derived again from its files alone
     compare      several runs side by side
     sweep        variants of one release in a row
+    render       the report of a run as one HTML page
 
-What they take and give:
+A spec is a mapping, the path of a YAML file, or built from its parts:
 
-    ReleaseSpec  the spec: `ReleaseSpec.load("spec.yaml")` or `ReleaseSpec.parse({...})`
-    Run          outcome of a command: `.ok`, `.verdict`, `.summary`, `.paths`
-    Verdict      one row per criterion: `.ok`, `.rows`, `.failures`
+    ReleaseSpec  the whole; `ReleaseSpec.load("spec.yaml")`, `ReleaseSpec.parse({...})`
+    ColumnsSpec  what each column is for
+    PrivacySpec  the criteria, every one of which must hold
+    OutputSpec   where the release goes, and its form
+    InputSpec    the table to read, where none is given
+
+The other parts, such as `LDiversitySpec` and `SkylineSpec`, are in `ppdp_spark.spec`.
+
+What the commands return:
+
+    Run          `.ok`, `.verdict`, `.release`, `.metrics`, `.summary`, `.paths`
+    Verdict      `.ok`, `.rows`, `.failures`, `.to_pandas()`
     VerdictRow   criterion, level, value, threshold, relation, groups, violations, status, witness
+    Metrics      sizes of groups, information lost, query errors
     Comparison   what `compare` returns
     Sweep        what `sweep` returns
-    render       the report of a run as one HTML file
 
 Errors, each with the exit code of the command line: PpdpError and below it SpecError, DataError,
-InfeasibleError, BudgetError, StorageError, NotConvergedError, InternalError.
+InfeasibleError, BudgetError, BusyError, StorageError, NotConvergedError, InternalError.
 
-    from ppdp_spark import ReleaseSpec, anonymize
-
-    run = anonymize(ReleaseSpec.load("spec.yaml"), spark=spark)
-    assert run.ok
+Commands run on the Spark session of the table, the one passed as `spark=`, or the active one; none of
+them starts one.
 """
 
 from __future__ import annotations
@@ -43,6 +56,7 @@ if TYPE_CHECKING:
     from ppdp_spark.core.criteria.base import VerdictRow
     from ppdp_spark.errors import (
         BudgetError,
+        BusyError,
         DataError,
         InfeasibleError,
         InternalError,
@@ -52,14 +66,15 @@ if TYPE_CHECKING:
         StorageError,
     )
     from ppdp_spark.report import render
+    from ppdp_spark.run.metrics import Metrics
     from ppdp_spark.run.results import Comparison, Run, Sweep, Verdict
-    from ppdp_spark.spec import ReleaseSpec
+    from ppdp_spark.spec import ColumnsSpec, InputSpec, OutputSpec, PrivacySpec, ReleaseSpec
 
     __version__: str
 
 _ERRORS = (
-    "BudgetError", "DataError", "InfeasibleError", "InternalError", "NotConvergedError", "PpdpError",
-    "SpecError", "StorageError",
+    "BudgetError", "BusyError", "DataError", "InfeasibleError", "InternalError", "NotConvergedError",
+    "PpdpError", "SpecError", "StorageError",
 )  # fmt: skip
 _HOME = {
     **dict.fromkeys(
@@ -69,7 +84,8 @@ _HOME = {
     "sweep": "commands.sweep",
     **dict.fromkeys(("Comparison", "Run", "Sweep", "Verdict"), "run.results"),
     "VerdictRow": "core.criteria.base",
-    "ReleaseSpec": "spec",
+    **dict.fromkeys(("ColumnsSpec", "InputSpec", "OutputSpec", "PrivacySpec", "ReleaseSpec"), "spec"),
+    "Metrics": "run.metrics",
     "render": "report",
     **dict.fromkeys(_ERRORS, "errors"),
 }
@@ -77,12 +93,18 @@ _HOME = {
 
 __all__ = [
     "BudgetError",
+    "BusyError",
+    "ColumnsSpec",
     "Comparison",
     "DataError",
     "InfeasibleError",
+    "InputSpec",
     "InternalError",
+    "Metrics",
     "NotConvergedError",
+    "OutputSpec",
     "PpdpError",
+    "PrivacySpec",
     "ReleaseSpec",
     "Run",
     "SpecError",

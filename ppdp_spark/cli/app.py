@@ -195,7 +195,7 @@ def sweep(
         folder, variants = sweeping.plan(spec, over, overrides or [], queries=queries)
 
     def run(spark: SparkSession) -> Sweep:
-        return sweeping.sweep(folder, variants, spark=spark)
+        return sweeping.run_variants(folder, variants, spark=spark)
 
     run_on_spark(run, master, as_json, quiet)
 

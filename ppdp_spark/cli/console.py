@@ -26,7 +26,7 @@ def _load(path: Path, overrides: list[str], command: Command) -> ReleaseSpec:
     with errors_as_messages():
         from ppdp_spark.spec import ReleaseSpec
 
-        spec = ReleaseSpec.load(path, overrides)
+        spec = ReleaseSpec.load(path, overrides, input_needed=True)
         spec.require_for(command)
         for warning in spec.warnings:
             typer.echo(f"warning: {warning}", err=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.commands.verify import judge_release
 from ppdp_spark.run.active_session import session_of
-from ppdp_spark.run.knowledge import require_named_values
+from ppdp_spark.run.criteria.knowledge import require_named_values
+from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, infeasible, nobody, over_budget
 from ppdp_spark.run.manifest import public_manifest
-from ppdp_spark.run.refusals import TOO_FREQUENT, Refusal, infeasible, nobody, over_budget
+from ppdp_spark.run.published_tables import PublishedTables
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
@@ -20,10 +21,11 @@ from ppdp_spark.run.storage import EXTREMA, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.encode import encode_rows
+from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.profile import Profile, profile_table
-from ppdp_spark.spark.data.tables import Roles, assign_roles, read_table, reject_name_clashes
+from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
 from ppdp_spark.spark.data.whole_table import feasibility, value_domain
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
@@ -31,29 +33,40 @@ from ppdp_spark.spark.release.publish import publish, require_conserved
 from ppdp_spark.spark.release.release_summary import release_summary
 from ppdp_spark.spark.suppression import suppression_stage as suppression
 from ppdp_spark.spark.utility.measure import Questions, measure
-from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.spec import ReleaseSpec, SpecLike
 
 
 @told_plainly
 def anonymize(
-    spec: ReleaseSpec,
+    spec: SpecLike,
     *,
-    table: DataFrame | None = None,
+    table: TableLike | None = None,
     spark: SparkSession | None = None,
     trial: bool = False,
     draws_of: str | None = None,
 ) -> Run:
     """Publish the table as the spec says, verified from the written files, or publish nothing.
 
-    `table` takes the place of the spec's input. A run that fails leaves an earlier release as it
-    was; its own verdict says why. A `trial` is for choosing: it is not entered in the registry. Random
-    draws use the key beside the output, or beside the output `draws_of` that a trial varies.
+        run = anonymize("spec.yaml", table=people)
+        run.release.show()
+
+    A run that fails raises an error and leaves an earlier release as it was; its own verdict, in the
+    output folder, says why.
+
+    where
+        spec      a `ReleaseSpec`, a mapping with the same fields, or the path of a YAML file
+        table     a Spark or pandas DataFrame in place of the spec's input
+        spark     the session to use; left out, that of the table or the active one
+        trial     whether the release is for choosing only, and not entered in the registry
+        draws_of  the output that a trial varies: random draws use the key beside that one
     """
-    spec.require_for("anonymize")
-    session = session_of(table, spark)
+    spec = ReleaseSpec.of(spec)
+    spec.require_for("anonymize", table_given=table is not None)
+    session, source = session_of(table, spark), source_of(spec, table)
     with Staging.open(spec, trial=trial) as staging:
-        drawn_for = staging.output if draws_of is None else Folder.at(draws_of)
-        return _Anonymization(spec, session, Stages(), staging, Registry.beside(drawn_for)).run(table)
+        draws = Registry.beside(staging.output if draws_of is None else Folder.at(draws_of))
+        run = _Anonymization(spec, session, Stages(), staging, draws, source).run(table)
+        return replace(run, _published=PublishedTables.at(Folder.at(run.paths["release"]), session))
 
 
 @dataclass(frozen=True)
@@ -63,10 +76,11 @@ class _Anonymization:
     stages: Stages
     staging: Staging
     draws: Registry
+    source: str
 
-    def run(self, table: DataFrame | None) -> Run:
+    def run(self, table: TableLike | None) -> Run:
         with self.stages.stage("read") as counts:
-            table = read_table(self.spark, self.spec.input) if table is None else table
+            table = table_of(self.spec, table, self.spark)
             roles = assign_roles(table, self.spec.columns)
             reject_name_clashes(self.spec, roles)
             files = InputFiles.of(table)
@@ -133,8 +147,10 @@ class _Anonymization:
         )
 
     def _summary(self, profile: Profile, roles: Roles, metrics: Mapping[str, Any]) -> dict[str, Any]:
-        source, release = self.spec.input.table or str(self.spec.input.path), self.staging.release
-        told = release_summary(self.spec, profile, roles, source=source, metrics=metrics, release=release)
+        release = self.staging.release
+        told = release_summary(
+            self.spec, profile, roles, source=self.source, metrics=metrics, release=release
+        )
         facts = self._facts()
         return {**facts, **told, "rows_per_second": round(profile.rows / max(1e-9, facts["seconds"]))}
 

@@ -18,13 +18,14 @@ from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.storage import PRIVATE, Folder
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.given_tables import TableLike, source_of
 from ppdp_spark.spark.maxent.attacked_release import Attacked, open_release
 from ppdp_spark.spark.maxent.buckets import bucket_rows
 from ppdp_spark.spark.maxent.posteriors import BINS, Scores, distance, posterior_rows, scores, worst_linkages
 from ppdp_spark.spark.maxent.solvers import LOCAL_VARIABLES, Attacking, Known
 from ppdp_spark.spark.maxent.stated_knowledge import Stated, Words, check_stated, mined, stated
 from ppdp_spark.spark.maxent.survey import Survey, survey_buckets
-from ppdp_spark.spec import AttackSpec, ReleaseSpec
+from ppdp_spark.spec import AttackSpec, ReleaseSpec, SpecLike
 
 SOLVED = 1e-7
 """How far a solved posterior may be from the exact one: thresholds are compared on the unsafe side."""
@@ -32,9 +33,9 @@ SOLVED = 1e-7
 
 @told_plainly
 def attack(
-    spec: ReleaseSpec,
+    spec: SpecLike,
     *,
-    table: DataFrame | None = None,
+    table: TableLike | None = None,
     spark: SparkSession | None = None,
     local_variables: int = LOCAL_VARIABLES,
 ) -> Run:
@@ -43,13 +44,17 @@ def attack(
     With `attack.threshold` the largest posterior of all steps decides the verdict. Touched buckets of
     up to `local_variables` variables are solved on the driver, more of them where they are; both give
     the same. With an `output.path` verdict, report and P*(s | q) are written below its `private/attack`.
+    `spec` and `spark` are those of `anonymize`; `table` has the groups to attack, unless the spec names
+    a release.
     """
-    spec.require_for("attack")
+    spec = ReleaseSpec.of(spec)
+    spec.require_for("attack", table_given=table is not None)
     wanted, stages = spec.attack or AttackSpec(), Stages()
     with stages.stage("read"):
         release = open_release(spec, session_of(table, spark), table)
+    source = None if wanted.release is not None else source_of(spec, table)
     try:
-        return _attacked(spec, wanted, release, stages=stages, local_variables=local_variables)
+        return _attacked(spec, wanted, release, stages=stages, local_variables=local_variables, source=source)
     finally:
         release.close()
 
@@ -90,7 +95,13 @@ def _plan(wanted: AttackSpec, release: Attacked, words: Words) -> _Plan:
 
 
 def _attacked(
-    spec: ReleaseSpec, wanted: AttackSpec, release: Attacked, *, stages: Stages, local_variables: int
+    spec: ReleaseSpec,
+    wanted: AttackSpec,
+    release: Attacked,
+    *,
+    stages: Stages,
+    local_variables: int,
+    source: str | None,
 ) -> Run:
     words = Words(release.source.attributes, release.source.labels)
     with stages.stage("knowledge"):
@@ -114,6 +125,7 @@ def _attacked(
         **run_facts("attack", spec.dataset, stages),
         "spec": spec.to_dict(),
         "warnings": [*spec.warnings, *release.warnings],
+        **({} if source is None else {"input": {"source": source}}),
         "release": {"groups": survey.buckets},
         "attack": _findings(wanted, plan, release, survey=survey, found=found),
     }

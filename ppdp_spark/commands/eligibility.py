@@ -10,41 +10,44 @@ from __future__ import annotations
 
 import random
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
-from ppdp_spark.spark.data.tables import assign_roles, read_table
+from ppdp_spark.spark.data.tables import assign_roles
 from ppdp_spark.spark.data.whole_table import feasibility
 from ppdp_spark.spark.suppression import suppression_stage
-from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.spec import ReleaseSpec, SpecLike
 
 REASON = "about the table as one group: nothing is published, and a release may still fail"
 
 
 @told_plainly
-def eligibility(
-    spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None
-) -> Run:
-    """What can be said of the table without suppressing or publishing any of it."""
-    spec.require_for("eligibility")
+def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession | None = None) -> Run:
+    """What can be said of the table without suppressing or publishing any of it.
+
+    `spec`, `table` and `spark` are those of `anonymize`.
+    """
+    spec = ReleaseSpec.of(spec)
+    spec.require_for("eligibility", table_given=table is not None)
     stages = Stages()
     with stages.stage("read") as counts:
-        table = read_table(session_of(table, spark), spec.input) if table is None else table
-        roles = assign_roles(table, spec.columns)
-        require_one_row_each(table, spec.columns)
-        profile = profile_table(table, spec, roles)
+        people = table_of(spec, table, spark)
+        roles = assign_roles(people, spec.columns)
+        require_one_row_each(people, spec.columns)
+        profile = profile_table(people, spec, roles)
         counts["rows"] = profile.kept
     rows = () if spec.suppression.method != "none" else tuple(_undivided(spec, profile))
     summary = {
         **run_facts("eligibility", spec.dataset, stages),
         "spec": spec.to_dict(),
         "warnings": list(spec.warnings),
+        "input": {"source": source_of(spec, table)},
     }
     return Run(Verdict(rows, False, REASON), summary)
 

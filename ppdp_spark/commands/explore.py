@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from ppdp_spark.commands.check import finding_facts, grouped_table
+from ppdp_spark.commands.check import finding_facts, grouped_people
 from ppdp_spark.commands.verify import value_domain
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.core.data.value_names import codes_of_names
@@ -20,13 +20,14 @@ from ppdp_spark.core.explorer.knowledge_skyline import (
     signatures,
 )
 from ppdp_spark.errors import SpecError
-from ppdp_spark.run.guarantees import NOTHING, criteria_of, promises_nothing
-from ppdp_spark.run.knowledge import require_named_values
+from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
+from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.judge.grouped_tables import Grouped
-from ppdp_spark.spec import ExploreSpec, ReleaseSpec
+from ppdp_spark.spark.data.given_tables import TableLike, source_of
+from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
+from ppdp_spark.spec import ExploreSpec, ReleaseSpec, SpecLike
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,17 @@ class _Signing:
 
 
 @told_plainly
-def explore(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
+def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession | None = None) -> Run:
     """The knowledge skyline of chosen values at chosen confidences, on any table of groups.
 
     One scan reduces the groups to signatures; everything else happens on the driver. The verdict
-    has the spec's own skyline points, if there are any.
+    has the spec's own skyline points, if there are any. `spec`, `table` and `spark` are those of
+    `anonymize`.
     """
-    stages = Stages()
-    grouped = grouped_table(spec, "explore", stages, table=table, spark=spark)
+    spec, stages = ReleaseSpec.of(spec), Stages()
+    people = grouped_people(spec, "explore", stages, table=table, spark=spark)
+    with stages.stage("count"):
+        grouped = read_groups(people, spec.columns)
     wanted = spec.explore or ExploreSpec()
     values = _chosen(grouped, wanted)
     width = max(0, len(grouped.values) - 1)
@@ -71,7 +75,7 @@ def explore(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSe
     rows = [row for criterion, statistic in pairs for row in criterion.decide(statistic)]
     nothing = spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain)
     verdict = Verdict((NOTHING, *rows) if nothing else tuple(rows))
-    summary = finding_facts(spec, "explore", stages, grouped)
+    summary = finding_facts(spec, "explore", stages, grouped, source=source_of(spec, table))
     summary["release"] = {"groups": skylines[0].groups}
     summary["knowledge"] = [_named(skyline, grouped) for skyline in skylines]
     return write_findings(spec, "explore", verdict, summary)

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from ppdp_spark.errors import BudgetError
-from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.profile import count_sensitive
-from ppdp_spark.spark.data.tables import assign_roles, read_table
+from ppdp_spark.spark.data.tables import assign_roles
 from ppdp_spark.spark.suppression import suppression_stage as suppression
-from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.spec import ReleaseSpec, SpecLike
 
 KEPT = "kept"
 
 
 @told_plainly
-def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkSession | None = None) -> Run:
+def suppress(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession | None = None) -> Run:
     """Write the rows that may take part in a release to `private/kept`, with the verdict and the audit.
 
-    They are raw microdata and not for publication, whatever the verdict says.
+    They are raw microdata and not for publication, whatever the verdict says. `spec`, `table` and
+    `spark` are those of `anonymize`.
     """
-    spec.require_for("suppress")
+    spec = ReleaseSpec.of(spec)
+    spec.require_for("suppress", table_given=table is not None)
     stages = Stages()
     with Staging.open(spec) as staging:
         with stages.stage("read") as counts:
-            table = read_table(session_of(table, spark), spec.input) if table is None else table
-            roles = assign_roles(table, spec.columns)
-            files = InputFiles.of(table)
-            require_one_row_each(table, spec.columns)
-            domain = count_sensitive(table, spec, roles)
+            people = table_of(spec, table, spark)
+            roles = assign_roles(people, spec.columns)
+            files = InputFiles.of(people)
+            require_one_row_each(people, spec.columns)
+            domain = count_sensitive(people, spec, roles)
             counts["rows"] = sum(domain.counts)
         rng = suppression.generator(spec, domain, Registry.beside(staging.output))
         decision = suppression.decide(spec, domain, rng)
@@ -46,6 +48,7 @@ def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkS
         facts = {
             "spec": spec.to_dict(),
             "warnings": list(spec.warnings),
+            "input": {"rows": sum(domain.counts), "source": source_of(spec, table)},
             "suppression": suppression.facts(domain, decision),
         }
         if not decision.within_budget:
@@ -54,7 +57,7 @@ def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkS
                 f"suppression would exceed `suppression.budget`: nothing was written; {suppression.SAME_DRAW}"
             )
         with stages.stage("suppress"):
-            rows = suppression.declared_rows(table, spec, roles)
+            rows = suppression.declared_rows(people, spec, roles)
             kept = suppression.taken_away(rows, spec, domain, decision=decision, rng=rng)
             kept.write.parquet(str(staging.scratch / KEPT))
             files.require_same()

@@ -15,14 +15,15 @@ from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
-from ppdp_spark.run.guarantees import (
+from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
     criteria_of,
     promises_nothing,
     published_privacy,
     value_labels,
 )
-from ppdp_spark.run.knowledge import robust_criterion, unknown_names
+from ppdp_spark.run.criteria.knowledge import robust_criterion, unknown_names
+from ppdp_spark.run.published_tables import PublishedTables
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import DATA, EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.run.summary import run_facts
@@ -35,19 +36,23 @@ from ppdp_spark.spark.release.forms import form_in
 
 @told_plainly
 def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
-    """Check the hashes, the sizes and every criterion of the release in an output folder."""
-    stages = Stages()
+    """Check the hashes, the sizes and every criterion of the release in an output folder.
+
+    `output` may also be a release folder by itself, as others receive it.
+    """
+    stages, session = Stages(), session_of(None, spark)
     root = Folder.at(output)
     release = root / RELEASE if (root / RELEASE).exists() else root
     manifest = release.read_json(MANIFEST)
+    published = PublishedTables.at(release, session)
     with stages.stage("hashes"):
         files = _files_row(release, manifest)
     with stages.stage("criteria"):
-        rows = judge_release(session_of(None, spark), release, manifest, extrema=root / PRIVATE / EXTREMA)
+        rows = judge_release(session, release, manifest, extrema=root / PRIVATE / EXTREMA)
     verdict = Verdict((files, *rows))
     facts = run_facts("verify", manifest["dataset"], stages)
     counted = {"form": manifest["form"], "rows": manifest["rows"]["published"], "groups": manifest["groups"]}
-    return Run(verdict, {**facts, "release": counted}, {"release": str(release)})
+    return Run(verdict, {**facts, "release": counted}, {"release": str(release)}, published)
 
 
 def judge_release(

@@ -7,7 +7,7 @@ from typing import Any
 
 from ppdp_spark.core.data.attributes import Attribute, Ordered
 from ppdp_spark.core.data.forms import FORMS, GROUP_ID
-from ppdp_spark.run.guarantees import public_privacy
+from ppdp_spark.run.criteria.guarantees import public_privacy
 from ppdp_spark.run.summary import package_version
 from ppdp_spark.spec import ReleaseSpec
 

@@ -1,6 +1,28 @@
-"""The release spec: YAML in, a frozen model out, every problem reported at once."""
+"""The release spec: YAML in, a frozen model out, every problem reported at once.
 
-from ppdp_spark.spec.attack import AttackSpec, KnowledgeSpec, MineSpec, NamedPersonSpec, SubjectSpec
+A spec can also be built from its parts, which have the names and the fields of the YAML file:
+
+    from ppdp_spark.spec import ColumnsSpec, OutputSpec, PrivacySpec, QuasiIdentifierSpec, ReleaseSpec
+
+    spec = ReleaseSpec(
+        version=1,
+        dataset="census",
+        columns=ColumnsSpec(
+            quasi_identifiers={"age": QuasiIdentifierSpec(type="numeric")}, sensitive="occupation"
+        ),
+        privacy=PrivacySpec(k_anonymity=10),
+        output=OutputSpec(path="out/census"),
+    )
+"""
+
+from ppdp_spark.spec.attack import (
+    AttackSpec,
+    KnowledgeSpec,
+    MineSpec,
+    NamedPersonSpec,
+    OriginalSpec,
+    SubjectSpec,
+)
 from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, QuasiIdentifierSpec, SensitiveSpec
 from ppdp_spark.spec.privacy import (
     AlphaKSpec,
@@ -14,53 +36,40 @@ from ppdp_spark.spec.privacy import (
     SkylineSpec,
     TClosenessSpec,
 )
-from ppdp_spark.spec.release import Command, ExploreSpec, OutputSpec, ReleaseSpec, SuppressionSpec
+from ppdp_spark.spec.release import (
+    Command,
+    ExploreSpec,
+    OutputSpec,
+    ReleaseSpec,
+    SpecLike,
+    SuppressionSpec,
+)
 
 __all__ = [
-    "AlphaK",
     "AlphaKSpec",
-    "Attack",
     "AttackSpec",
-    "BetaLikeness",
     "BetaLikenessSpec",
-    "Columns",
     "ColumnsSpec",
     "Command",
-    "DeltaDisclosure",
     "DeltaDisclosureSpec",
-    "Explore",
     "ExploreSpec",
-    "Input",
     "InputSpec",
-    "Knowledge",
     "KnowledgeSpec",
-    "LDiversity",
     "LDiversitySpec",
-    "Mine",
     "MineSpec",
-    "NamedPerson",
     "NamedPersonSpec",
-    "Output",
+    "OriginalSpec",
     "OutputSpec",
-    "Prior",
     "PriorSpec",
-    "Privacy",
     "PrivacySpec",
-    "QuasiIdentifier",
     "QuasiIdentifierSpec",
     "ReleaseSpec",
-    "Robustness",
     "RobustnessSpec",
-    "Sensitive",
     "SensitiveSpec",
-    "Skyline",
-    "SkylinePoint",
     "SkylinePointSpec",
     "SkylineSpec",
-    "Subject",
+    "SpecLike",
     "SubjectSpec",
-    "Suppression",
     "SuppressionSpec",
-    "TCloseness",
     "TClosenessSpec",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spec.messages import excerpt, located, wrong_kind
+from ppdp_spark.spec.messages import A_MAPPING, excerpt, located, wrong_kind
 
 LARGEST_FILE = 1_000_000
 
@@ -114,7 +114,7 @@ def read_document(path: str | PathLike[str]) -> tuple[dict[str, Any], Path]:
     if document is None:
         raise SpecError(f"{name} is empty: start it with `version: 1`")
     if not isinstance(document, dict):
-        raise SpecError(located((), wrong_kind(document, "must be a mapping (`key: value` lines)")))
+        raise SpecError(located((), wrong_kind(document, A_MAPPING)))
     return document, file.parent
 
 

@@ -17,7 +17,8 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import Self
 
-from ppdp_spark.spec.messages import Location, kind, shown, wrong_kind, wrong_value
+from ppdp_spark.errors import SpecError
+from ppdp_spark.spec.messages import Location, kind, located, shown, wrong_kind, wrong_value
 from ppdp_spark.spec.nearest import suggestion
 
 PROBLEM = "problem"
@@ -70,6 +71,12 @@ def fields_of(data: Any) -> Mapping[str, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
+def told(error: ValidationError) -> list[str]:
+    """Each problem of a spec in one line: the place, then what is wrong with it."""
+    details = error.errors(include_url=False, include_input=False)
+    return list(dict.fromkeys(located(detail["loc"], detail["ctx"]["text"]) for detail in details))
+
+
 class SpecModel(BaseModel):
     """A frozen part of a spec that rejects unknown keys and reports all of its problems together.
 
@@ -81,6 +88,15 @@ class SpecModel(BaseModel):
 
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Fields whose values are never echoed."""
+
+    def __init__(self, /, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise SpecError(told(error)) from None
+
+    # Parts of a spec are validated in place: their problems are gathered, not raised one by one.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @classmethod
     def written_out(cls, data: Any) -> Any:

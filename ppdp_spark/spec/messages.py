@@ -77,7 +77,7 @@ def _choices(expected: str, value: object) -> str:
     return ("must be one of " if len(names) > 1 else "must be ") + ", ".join(names) + hint
 
 
-_A_MAPPING = "must be a mapping (`key: value` lines)"
+A_MAPPING = "must be a mapping (`key: value` lines)"
 _A_LIST = "must be a list, such as [a, b]"
 
 _WANTED_KIND = {
@@ -86,9 +86,9 @@ _WANTED_KIND = {
     "float_type": "must be a number",
     "bool_type": "must be true or false",
     "string_type": "must be text",
-    "model_type": _A_MAPPING,
-    "model_attributes_type": _A_MAPPING,
-    "dict_type": _A_MAPPING,
+    "model_type": A_MAPPING,
+    "model_attributes_type": A_MAPPING,
+    "dict_type": A_MAPPING,
     "tuple_type": _A_LIST,
 }
 

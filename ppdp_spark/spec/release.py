@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
@@ -28,14 +28,15 @@ from ppdp_spark.spec.fields import (
     Switch,
     Text,
     fields_of,
+    told,
     whole_number,
 )
-from ppdp_spark.spec.messages import Location, excerpt, located, shown, wrong_kind
+from ppdp_spark.spec.messages import A_MAPPING, Location, excerpt, located, shown, wrong_kind
 from ppdp_spark.spec.nearest import suggestion
 from ppdp_spark.spec.overrides import overridden
 from ppdp_spark.spec.paths import resolved_path
 from ppdp_spark.spec.privacy import PrivacySpec
-from ppdp_spark.spec.requirements import NO_CRITERIA, lacking
+from ppdp_spark.spec.requirements import NO_CRITERIA, NO_INPUT, lacking
 
 Command = Literal["anonymize", "attack", "check", "eligibility", "explore", "suppress"]
 
@@ -99,14 +100,19 @@ class ExploreSpec(SpecModel):
 class ReleaseSpec(SpecModel):
     """One spec describes one release: table, roles of columns, criteria, output.
 
-    `load` reads a file and `parse` takes a mapping; both raise one `SpecError` with every problem.
+    `load` reads a file, `parse` takes a mapping, and the constructor takes parts such as `ColumnsSpec`
+    and `PrivacySpec`; all raise one `SpecError` with every problem they see.
     """
 
     version: Annotated[Literal[1], BeforeValidator(whole_number)] = Field(
         examples=[1], description="Version of the spec's own format."
     )
     dataset: Annotated[Text, Field(max_length=200)] = Field(examples=["census-2026"])
-    input: InputSpec = Field(examples=["{path: data/census.parquet}"])
+    input: InputSpec | None = Field(
+        default=None,
+        examples=["{path: data/census.parquet}"],
+        description="The table to read. Needed, unless a program in Python gives a table in its place.",
+    )
     columns: ColumnsSpec = Field(examples=["{quasi_identifiers: {age: numeric}, sensitive: occupation}"])
     nulls: Literal["category", "suppress", "error"] = Field(
         default="category",
@@ -120,14 +126,26 @@ class ReleaseSpec(SpecModel):
     attack: AttackSpec | None = None
 
     @classmethod
-    def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> Self:
+    def of(cls, given: SpecLike, overrides: Sequence[str] = (), *, input_needed: bool = False) -> Self:
+        """The spec itself, the one in a mapping, or the one in the YAML file at a path."""
+        if isinstance(given, str | PathLike):
+            return cls.load(given, overrides, input_needed=input_needed)
+        if isinstance(given, cls) and not overrides and not input_needed:
+            return given
+        mapping = given.to_dict(secrets=True) if isinstance(given, ReleaseSpec) else given
+        return cls.parse(mapping, overrides=overrides, input_needed=input_needed)
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], overrides: Sequence[str] = (), *, input_needed: bool = False
+    ) -> Self:
         """The spec in a YAML file, changed by overrides such as `privacy.k_anonymity=20`.
 
         Relative paths of the input, hierarchies and priors mean the spec's folder if they exist
-        there, else the working directory.
+        there, else the working directory. A missing `input` is a mistake only if `input_needed`.
         """
         document, folder = read_document(path)
-        return cls.parse(document, base=folder, overrides=overrides)
+        return cls.parse(document, base=folder, overrides=overrides, input_needed=input_needed)
 
     @classmethod
     def parse(
@@ -135,16 +153,21 @@ class ReleaseSpec(SpecModel):
         mapping: Mapping[str, Any],
         base: str | PathLike[str] | None = None,
         overrides: Sequence[str] = (),
+        *,
+        input_needed: bool = False,
     ) -> Self:
         """The spec in a mapping; `base` is the folder its relative paths are looked for first."""
         if not isinstance(mapping, Mapping):
-            raise SpecError(located((), wrong_kind(mapping, "must be a mapping (`key: value` lines)")))
+            raise SpecError(located((), wrong_kind(mapping, A_MAPPING)))
         changed, problems = overridden(mapping, overrides)
+        if input_needed and changed.get("input") is None:
+            problems.append(
+                located(("input",), wrong_kind(None, A_MAPPING)) if "input" in changed else NO_INPUT
+            )
         try:
             spec = cls.model_validate(changed)
         except ValidationError as error:
-            details = error.errors(include_url=False, include_input=False)
-            problems += [located(detail["loc"], detail["ctx"]["text"]) for detail in details]
+            problems += told(error)
         if problems:
             raise SpecError(list(dict.fromkeys(problems)))
         return spec if base is None else spec._resolved(base)
@@ -167,9 +190,12 @@ class ReleaseSpec(SpecModel):
         if not self.privacy.criteria:
             raise SpecError(NO_CRITERIA)
 
-    def require_for(self, command: Command) -> None:
-        """Raise one `SpecError` with everything that a command needs and the spec lacks."""
-        problems = list(lacking(self, command))
+    def require_for(self, command: Command, *, table_given: bool = False) -> None:
+        """Raise one `SpecError` with everything that a command needs and the spec lacks.
+
+        The spec needs no `input` if a table is given in its place.
+        """
+        problems = list(lacking(self, command, table_given=table_given))
         if problems:
             raise SpecError(problems)
 
@@ -202,7 +228,7 @@ class ReleaseSpec(SpecModel):
         """The same spec with the paths of files it reads resolved against `base`."""
         plain = self.to_dict(secrets=True)
         attack = plain.get("attack", {})
-        places = [plain["input"], attack.get("original", {}), attack.get("external", {})]
+        places = [plain.get("input", {}), attack.get("original", {}), attack.get("external", {})]
         places += plain["privacy"].get("robustness", {}).get("priors", ())
         columns = plain["columns"]["quasi_identifiers"].values()
         keys = [(place, "path") for place in places] + [(column, "hierarchy") for column in columns]
@@ -210,6 +236,10 @@ class ReleaseSpec(SpecModel):
             if key in place:
                 place[key] = resolved_path(place[key], base)
         return type(self).model_validate(plain)
+
+
+SpecLike: TypeAlias = ReleaseSpec | Mapping[str, Any] | str | PathLike[str]
+"""What commands take: a spec, the mapping of one, or the path of a YAML file."""
 
 
 def _sensitive_problems(
@@ -276,7 +306,8 @@ def _warnings(spec: ReleaseSpec) -> Iterator[str]:
             yield located(weak, f"adds nothing: {located(strong, 'already demands as much')}")
         if not skyline.default:
             yield "`privacy.skyline.default` is empty: only the values named in `values` are protected"
-    if any(k.casefold() == "mode" and v.casefold() == "failfast" for k, v in spec.input.options.items()):
+    options = {} if spec.input is None else spec.input.options
+    if any(k.casefold() == "mode" and v.casefold() == "failfast" for k, v in options.items()):
         yield "`input.options.mode` (FAILFAST): Spark's own log will quote the line that it stumbles over"
     if spec.suppression.unsafe_fixed_seed is not None:
         yield "`suppression.unsafe_fixed_seed` is set: others could undo the suppression; not for publication"
@@ -289,8 +320,8 @@ def _without_secrets(plain: dict[str, Any]) -> dict[str, Any]:
     attack = plain.get("attack", {})
     for person in attack.get("people", ()):
         person["where"] = dict.fromkeys(person["where"], HIDDEN)
-    tables = [plain["input"], *(attack[name] for name in ("original", "external") if name in attack)]
-    for options in (table["options"] for table in tables):
+    tables = [plain.get("input"), attack.get("original"), attack.get("external")]
+    for options in (table["options"] for table in tables if table is not None):
         for name in options:
             if any(word in name.casefold() for word in _SECRET_OPTION):
                 options[name] = HIDDEN

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 Demanded: TypeAlias = tuple[Family, Parameters]
 
+NO_INPUT = "`input` is missing: add `input: {path: data/census.parquet}`"
 NO_CRITERIA = "`privacy` demands nothing: add at least one criterion, such as `k_anonymity: 10`"
 
 
-def lacking(spec: ReleaseSpec, command: Command) -> Iterator[str]:
+def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -> Iterator[str]:
     """Problems of a spec that a command would meet, each with its fix."""
+    attacks_ours = command == "attack" and spec.attack is not None and spec.attack.release is not None
+    if spec.input is None and not (table_given or attacks_ours):
+        yield NO_INPUT
     if command == "eligibility":  # asks whether `anonymize` can succeed
         command = "anonymize"
     if command == "anonymize":

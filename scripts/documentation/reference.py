@@ -13,6 +13,8 @@ from typing import Any
 
 from mkdocs.structure.files import File
 
+from ppdp_spark.spec.fields import SpecModel
+
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages; none of them exists in the repository."""
@@ -222,6 +224,7 @@ def _results(named: Mapping[str, Any]) -> dict[str, Any]:
     """Dataclasses of this package that public functions return, with those they hold."""
     found: dict[str, Any] = {}
     waiting = [_hints(thing).get("return") for thing in named.values() if inspect.isfunction(thing)]
+    waiting += [hint for thing in named.values() if dataclasses.is_dataclass(thing) for hint in _held(thing)]
     while waiting:
         hint = waiting.pop(0)
         waiting += typing.get_args(hint)
@@ -230,8 +233,13 @@ def _results(named: Mapping[str, Any]) -> dict[str, Any]:
         if hint.__name__ in {*found, *named} or not hint.__module__.startswith("ppdp_spark"):
             continue
         found[hint.__name__] = hint
-        waiting += _hints(hint).values()
+        waiting += _held(hint)
     return found
+
+
+def _held(thing: Any) -> list[Any]:
+    """The types of the public fields of a dataclass."""
+    return [hint for name, hint in _hints(thing).items() if not name.startswith("_")]
 
 
 def _hints(thing: Any) -> dict[str, Any]:
@@ -244,11 +252,14 @@ def _hints(thing: Any) -> dict[str, Any]:
 def _class(name: str, thing: Any) -> list[str]:
     parts = [f"## {name}", "", *_docstring(thing)]
     if dataclasses.is_dataclass(thing):
-        fields = [f"{field.name}: {field.type}" for field in dataclasses.fields(thing)]
+        public = [field for field in dataclasses.fields(thing) if not field.name.startswith("_")]
+        fields = [f"{field.name}: {field.type}" for field in public]
         parts += ["```python", *fields, "```", ""]
     for key, member in vars(thing).items():
         inner = getattr(member, "fget", None) or getattr(member, "__func__", member)
         if key.startswith("_") or not inspect.isfunction(inner) or not inspect.getdoc(inner):
+            continue
+        if issubclass(thing, SpecModel) and key in vars(SpecModel):
             continue
         if isinstance(member, property):
             parts += [f"### {name}.{key}", "", *_docstring(inner)]
@@ -273,10 +284,12 @@ def _broken(found: re.Match[str]) -> str:
 
 
 def _docstring(thing: Any) -> list[str]:
-    """Paragraphs as they are; the list of symbols after `where` as a table."""
+    """Paragraphs as they are, indented ones as code; the list of symbols after `where` as a table."""
     parts: list[str] = []
     for paragraph in (inspect.getdoc(thing) or "").split("\n\n"):
-        if paragraph.startswith("where\n"):
+        if paragraph.startswith("    "):
+            parts += ["```python", inspect.cleandoc(paragraph), "```", ""]
+        elif paragraph.startswith("where\n"):
             parts += ["| where | |", "|---|---|", *_symbols(paragraph), ""]
         else:
             parts += [_plain(paragraph), ""]

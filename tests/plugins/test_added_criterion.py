@@ -91,7 +91,7 @@ def test_the_report_has_its_words(folder: Path) -> None:
 def test_without_the_package_its_release_is_not_called_safe(folder: Path) -> None:
     code = (
         "from ppdp_spark import DataError\n"
-        "from ppdp_spark.run.guarantees import published_privacy\n"
+        "from ppdp_spark.run.criteria.guarantees import published_privacy\n"
         "import json, pathlib\n"
         "stated = json.loads(pathlib.Path('out/release/release.json').read_text())['privacy']\n"
         "try: published_privacy(stated)\n"

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ppdp_spark import ReleaseSpec, anonymize
 from ppdp_spark.commands.compare import compare
-from ppdp_spark.commands.sweep import plan, sweep
+from ppdp_spark.commands.sweep import sweep
 from ppdp_spark.spark.engine.progress import Tasks, task_counter
 
 SPEC = """
@@ -36,8 +36,7 @@ def test_a_sweep_goes_on_and_leaves_the_release_alone(spark, tmp_path):
     path.write_text(SPEC.replace("OUT", str(tmp_path / "out")))
     anonymize(ReleaseSpec.load(path), table=table)
     before = {p: p.read_bytes() for p in (tmp_path / "out/release").rglob("*") if p.is_file()}
-    folder, variants = plan(path, ["privacy.k_anonymity=500,20"], queries=60)
-    found = sweep(folder, variants, table=table, spark=spark)
+    found = sweep(path, ["privacy.k_anonymity=500,20"], table=table, spark=spark, queries=60)
     assert {p: p.read_bytes() for p in before} == before
     assert found.ok and [choice.ok for choice in found.choices] == [False, True]
     assert "needed >= 500" in (found.choices[0].reason or "")

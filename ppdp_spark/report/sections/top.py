@@ -66,8 +66,10 @@ def _what(release: Mapping[str, Any]) -> str:
 def _from(source: Mapping[str, Any]) -> str:
     if not source:
         return ""
-    place = f" of {text(source['source'])}" if source.get("source") else ""
-    return f"{data(source.get('rows'))} rows{place}"
+    place = text(source.get("source") or "")
+    if source.get("rows") is None:
+        return place
+    return f"{data(source['rows'])} rows" + (f" of {place}" if place else "")
 
 
 def _when(created: Any) -> str:

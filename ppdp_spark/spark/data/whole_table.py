@@ -7,7 +7,7 @@ import numpy as np
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.value_names import ValueDomain
-from ppdp_spark.run.guarantees import NOTHING, criteria_of, promises_nothing
+from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
 from ppdp_spark.spark.data.profile import Profile
 from ppdp_spark.spec import PrivacySpec
 

@@ -13,6 +13,7 @@ from ppdp_spark.core.maxent.rules import Rule, attribute_sets
 from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
 from ppdp_spark.spark.data.encode import decode
+from ppdp_spark.spark.data.given_tables import TableLike, table_of
 from ppdp_spark.spark.data.tables import read_table, require_columns
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source
@@ -128,15 +129,15 @@ class Attacked:
         (folder / POSTERIOR).restrict()
 
 
-def open_release(spec: ReleaseSpec, spark: SparkSession, table: DataFrame | None) -> Attacked:
+def open_release(spec: ReleaseSpec, spark: SparkSession, table: TableLike | None) -> Attacked:
     """The release that the spec attacks, checked, and its original."""
     wanted = spec.attack or AttackSpec()
     if wanted.release is None:
-        table = read_table(spark, spec.input) if table is None else table
-        require_columns(table, spec.columns)
+        groups = table_of(spec, table, spark)
+        require_columns(groups, spec.columns)
         columns = spec.columns
         assert columns.group is not None and columns.sensitive is not None
-        opened = Attacked(table_source(table, columns), (table, columns.group), [])
+        opened = Attacked(table_source(groups, columns), (groups, columns.group), [])
         sensitive = columns.sensitive.column
     else:
         opened, sensitive = _ours(spec, spark, wanted.release)

@@ -14,8 +14,8 @@ from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.robustness import RRobustness, relaxed
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.core.partition.placement import Placement
-from ppdp_spark.run.guarantees import separable_criteria
-from ppdp_spark.run.knowledge import attribute_labels, robust_criterion
+from ppdp_spark.run.criteria.guarantees import separable_criteria
+from ppdp_spark.run.criteria.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.spark.data.whole_table import everybody, value_domain
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, Save, prior_places

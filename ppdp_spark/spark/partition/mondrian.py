@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.skyline import SkylineCriterion, balanced_floors
 from ppdp_spark.core.partition.art import TreePlacement
-from ppdp_spark.run.guarantees import separable_criteria
-from ppdp_spark.run.knowledge import coupled_skyline
+from ppdp_spark.run.criteria.guarantees import separable_criteria
+from ppdp_spark.run.criteria.knowledge import coupled_skyline
 from ppdp_spark.spark.data.whole_table import everybody, value_domain
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
 from ppdp_spark.spark.partition.coupled_skyline import Coupling

@@ -16,7 +16,7 @@ from ppdp_spark.core.suppression import r as core
 from ppdp_spark.core.suppression.adversary import AttackAudit, posterior
 from ppdp_spark.core.suppression.keyed_random import KeyedRandom
 from ppdp_spark.errors import BudgetError, InfeasibleError, PpdpError
-from ppdp_spark.run.refusals import Refusal
+from ppdp_spark.run.criteria.refusals import Refusal
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Verdict
 from ppdp_spark.spark.data.profile import Profile, SensitiveDomain, sensitive_value, take_part

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ppdp_spark.cli.app import app
-from ppdp_spark.commands import sweep as sweeping
+from ppdp_spark.commands.sweep import sweep
 
 
 @pytest.fixture
@@ -45,8 +45,7 @@ def test_the_second_release_is_warned_about(spark, spec):
 
 
 def test_variants_of_a_sweep_and_failed_runs_are_not_releases(spark, spec):
-    folder, variants = sweeping.plan(spec, ["privacy.k_anonymity=5,10"], queries=0)
-    assert sweeping.sweep(folder, variants, spark=spark).ok
+    assert sweep(spec, {"privacy.k_anonymity": [5, 10]}, spark=spark, queries=0).ok
     assert anonymize(spec, "--set", "privacy.k_anonymity=500").exit_code == 4
     assert not list(spec.parent.rglob(".releases"))
     assert anonymize(spec).stderr == ""

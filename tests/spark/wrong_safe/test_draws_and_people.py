@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ppdp_spark import anonymize, check, explore, suppress, verify
-from ppdp_spark.commands.sweep import plan, sweep
+from ppdp_spark.commands.sweep import sweep
 from ppdp_spark.errors import BudgetError, DataError, InfeasibleError, SpecError
 from ppdp_spark.spark.data.identifiers import repeats_told, some_hash_repeats
 from support.released.published_records import AGES, POINT
@@ -62,7 +62,7 @@ class TestTheSameDraw:
         given = {"version": 1, "dataset": "out", "input": {"path": str(tmp_path / "out.parquet")}}
         given |= {**self.spec(1.0), "output": {"path": str(tmp_path / "out")}}
         path.write_text(json.dumps(given))
-        swept = sweep(*plan(path, ["privacy.k_anonymity=2,3"]), spark=spark)
+        swept = sweep(path, {"privacy.k_anonymity": [2, 3]}, spark=spark)
         gone = [choice.run.summary["release"]["suppressed"]["total"] for choice in swept.choices]
         assert gone == [done.summary["release"]["suppressed"]["total"]] * 2
         assert not (tmp_path / "out" / "sweep" / ".releases").exists()

@@ -25,8 +25,8 @@ from ppdp_spark.core.criteria.family import (
 from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import DataError, SpecError
-from ppdp_spark.run import guarantees
-from ppdp_spark.run.knowledge import robust_criterion
+from ppdp_spark.run.criteria import guarantees
+from ppdp_spark.run.criteria.knowledge import robust_criterion
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec, privacy
 from ppdp_spark.spec.requirements import combination_problems
 

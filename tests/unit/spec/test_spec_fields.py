@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from ppdp_spark.errors import SpecError
 from ppdp_spark.spec import (
     ColumnsSpec,
     LDiversitySpec,
@@ -81,9 +82,9 @@ def test_the_spec_is_frozen() -> None:
 
 
 def test_models_built_in_python_obey_the_same_rules() -> None:
-    with pytest.raises(ValidationError, match="recursive"):
+    with pytest.raises(SpecError, match="recursive"):
         LDiversitySpec(kind="recursive", l=3)
-    with pytest.raises(ValidationError, match="one role"):
+    with pytest.raises(SpecError, match="one role"):
         ColumnsSpec(identifiers=("a",), publish_as_is=("a",))
     parts = {**valid(), "columns": ColumnsSpec(sensitive=SensitiveSpec(column="x", case="mvpi-set"))}
     assert any("one value a person" in problem for problem in problems(parts))

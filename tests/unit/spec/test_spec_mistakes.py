@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
+from ppdp_spark.errors import SpecError
 from ppdp_spark.spec import (
     ReleaseSpec,
     SuppressionSpec,
@@ -193,7 +193,7 @@ from support.specs import changed, problems, valid
     ],
 )
 def test_one_mistake_one_line(path: str, value: Any, line: str) -> None:
-    assert problems(changed(path, value)) == (line,)
+    assert problems(changed(path, value), input_needed=True) == (line,)
 
 
 def test_everything_wrong_is_reported_at_once() -> None:
@@ -259,7 +259,7 @@ def test_secrets_are_never_echoed() -> None:
     for override in ("suppression.unsafe_fixed_seed 987654321", "suppression.unsafe_fixed_seed=[987654321"):
         (line,) = problems(valid(), overrides=[override])
         assert "987654321" not in line
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(SpecError) as caught:
         SuppressionSpec(method="r", l=2, unsafe_fixed_seed=-987654321)
     assert "987654321" not in str(caught.value)
     spec = ReleaseSpec.parse(valid())
