@@ -1,4 +1,4 @@
-"""Criteria that say what an adversary knows, beyond counts of groups: skylines of values, priors of people."""
+"""Criteria that say what an adversary knows beyond groups: skylines of values, priors of people."""
 
 from __future__ import annotations
 
@@ -64,8 +64,5 @@ def robust_criterion(privacy: PrivacySpec, *, published: bool = False) -> RRobus
 
 def attribute_labels(privacy: PrivacySpec) -> tuple[str, ...]:
     """The attribute sets of the priors, readable."""
-    return (
-        ()
-        if privacy.robustness is None
-        else robustness_family.attribute_labels(privacy.robustness.model_dump())
-    )
+    wanted = privacy.robustness
+    return () if wanted is None else robustness_family.attribute_labels(wanted.model_dump())

@@ -15,6 +15,7 @@ from ppdp_spark.core.criteria import AlphaK
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.robustness import relaxed
 from ppdp_spark.core.data.groups import GroupSummaries
+from ppdp_spark.run.guarantees import least_group_size
 from ppdp_spark.run.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.run.results import Stages
 from ppdp_spark.spark.data.layout import Layout
@@ -60,7 +61,7 @@ def placement_of(spec: ReleaseSpec, layout: Layout, criteria: tuple[LocalCriteri
     """How the spec's partitioner places people; `criteria` are those that need no priors."""
     privacy, robust = spec.privacy, robust_criterion(spec.privacy, published=spec.partitioner == "art")
     distinct = 2 if privacy.l_diversity is None else math.ceil(privacy.l_diversity.l)
-    least = max(2, privacy.k_anonymity or 2)
+    least = max(2, least_group_size(privacy))
     necessary = list(criteria)
     if robust is not None:
         necessary.append(relaxed(robust.r))
