@@ -145,6 +145,7 @@ def test_manifests_that_cannot_be_read_are_not_called_safe() -> None:
 
 def test_what_is_built_must_have_the_traits_that_are_declared() -> None:
     class Pretending(KAnonymity):
+        name = "invented"
         union_closed = False
 
     class Called(KAnonymity):
