@@ -1,4 +1,4 @@
-"""Criteria that say what an adversary knows beyond groups: skylines of values, priors of people."""
+"""Criteria that say what an adversary knows beyond counts: skylines of values, priors of people."""
 
 from __future__ import annotations
 
@@ -64,5 +64,8 @@ def robust_criterion(privacy: PrivacySpec, *, published: bool = False) -> RRobus
 
 def attribute_labels(privacy: PrivacySpec) -> tuple[str, ...]:
     """The attribute sets of the priors, readable."""
-    wanted = privacy.robustness
-    return () if wanted is None else robustness_family.attribute_labels(wanted.model_dump())
+    return (
+        ()
+        if privacy.robustness is None
+        else robustness_family.attribute_labels(privacy.robustness.model_dump())
+    )

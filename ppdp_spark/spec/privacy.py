@@ -188,6 +188,10 @@ if TYPE_CHECKING:
         alpha: float
         k: int
 
+    class ProximitySpec(CriterionSpec):
+        within: float
+        share: float
+
     class PrivacySpec(AnyPrivacySpec):
         k_anonymity: int | None = None
         l_diversity: LDiversitySpec | None = None
@@ -195,6 +199,7 @@ if TYPE_CHECKING:
         beta_likeness: BetaLikenessSpec | None = None
         delta_disclosure: DeltaDisclosureSpec | None = None
         alpha_k: AlphaKSpec | None = None
+        proximity: ProximitySpec | None = None
         skyline: SkylineSpec | None = None
         robustness: RobustnessSpec | None = None
 

@@ -6,13 +6,15 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
 
 from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.family import EVERY_CASE, LARGEST_COUNT, LARGEST_L, ONE_VALUE
+from ppdp_spark.core.data.forms import FORMS, FormName
+from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
 from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec
@@ -39,6 +41,7 @@ Command = Literal["anonymize", "attack", "check", "eligibility", "explore", "sup
 
 HIDDEN = "(hidden)"
 MOST_QUERIES = 100_000
+_Entry = TypeVar("_Entry")
 _SECRET_OPTION = ("password", "passwd", "secret", "token", "key", "credential", "user")
 
 
@@ -74,7 +77,7 @@ class OutputSpec(SpecModel):
     path: Text | None = Field(
         default=None, description="Folder of the run, relative to the working directory."
     )
-    form: Literal["generalized", "bucketized"] = "generalized"
+    form: FormName = "generalized"
     overwrite: Switch = Field(default=False, description="Replace a release that is already there.")
     queries: Annotated[int, Field(strict=True, ge=0, le=MOST_QUERIES)] = Field(
         default=0,
@@ -110,7 +113,7 @@ class ReleaseSpec(SpecModel):
         description="A null in a quasi-identifier is a value of its own, removes the row, or stops.",
     )
     privacy: PrivacySpec = PrivacySpec()
-    partitioner: Literal["mondrian", "art", "anatomy"] = "mondrian"
+    partitioner: PartitionerName = "mondrian"
     suppression: SuppressionSpec = SuppressionSpec()
     output: OutputSpec = OutputSpec()
     explore: ExploreSpec | None = None
@@ -218,8 +221,10 @@ def _sensitive_problems(
     suppressing = ["suppression"] if method in ("r", "safe-d", "unsafe-d") else []
     if columns.get("sensitive") is None:
         needing = [f"privacy.{family.field}" for family in demanded if family.traits.sensitive] + suppressing
-        needing += ["partitioner"] if data.get("partitioner") in ("art", "anatomy") else []
-        needing += ["output.form"] if fields_of(data.get("output")).get("form") == "bucketized" else []
+        partitioner = _named(PARTITIONERS, data.get("partitioner"))
+        form = _named(FORMS, fields_of(data.get("output")).get("form"))
+        needing += ["partitioner"] if partitioner is not None and partitioner.needs_sensitive else []
+        needing += ["output.form"] if form is not None and form.needs_sensitive else []
         needing += ["explore"] if data.get("explore") is not None else []
         if needing:
             names = ", ".join(f"`{name}`" for name in needing)
@@ -238,6 +243,11 @@ def _undefined(cases: frozenset[str], case: str) -> str:
     listed = ", ".join(f"`{name}`" for name in ("svpi", "mvpi-set", "mvpi-multiset") if name in cases)
     known = "one value a person" if cases == ONE_VALUE else f"the case {listed}"
     return f"is defined for {known} only, not for `columns.sensitive.case` ({case})"
+
+
+def _named(registry: Mapping[str, _Entry], name: Any) -> _Entry | None:
+    """The entry of a name that may be anything a document can hold."""
+    return registry.get(name) if isinstance(name, str) else None
 
 
 def _attribute_problems(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ppdp_spark.core.criteria.family import Family, Parameters
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
 
 if TYPE_CHECKING:
@@ -46,15 +47,17 @@ def lacking(spec: ReleaseSpec, command: Command) -> Iterator[str]:
 
 
 def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
-    """What robustness, ART and Anatomy need, and what they cannot be combined with."""
+    """What partitioners need, and what people without a place cannot be combined with."""
     privacy = spec.privacy
-    if spec.partitioner == "art" and privacy.robustness is None:
-        yield "`partitioner` (art) needs `privacy.robustness`: add it, or use mondrian or anatomy"
-    if spec.partitioner == "anatomy" and privacy.l_diversity is None:
-        yield "`partitioner` (anatomy) needs `privacy.l_diversity`: add it, or use mondrian"
+    partitioner = PARTITIONERS[spec.partitioner]
+    if partitioner.needs is not None and getattr(privacy, partitioner.needs) is None:
+        yield (
+            f"`partitioner` ({partitioner.name}) needs `privacy.{partitioner.needs}`: add it, "
+            f"or use {partitioner.instead}"
+        )
     unplacing = [f"`privacy.{family.field}`" for family, _ in privacy.demanded if family.traits.priors]
-    if spec.partitioner != "mondrian":
-        unplacing.append(f"`partitioner` ({spec.partitioner})")
+    if partitioner.leaves_people:
+        unplacing.append(f"`partitioner` ({partitioner.name})")
     yield from combination_problems(privacy.demanded, case_of(spec), unplacing[0] if unplacing else None)
 
 

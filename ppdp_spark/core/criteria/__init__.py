@@ -10,6 +10,7 @@ from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, VerdictRow,
 from ppdp_spark.core.criteria.closeness import TCloseness
 from ppdp_spark.core.criteria.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from ppdp_spark.core.criteria.likeness import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
+from ppdp_spark.core.criteria.proximity import Proximity
 
 __all__ = [
     "AlphaK",
@@ -21,6 +22,7 @@ __all__ = [
     "EntropyDiversity",
     "KAnonymity",
     "LocalCriterion",
+    "Proximity",
     "RecursiveDiversity",
     "TCloseness",
     "VerdictRow",

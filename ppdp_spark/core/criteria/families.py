@@ -22,6 +22,7 @@ BUILT_IN = (
     f"{_HERE}.likeness:BETA_LIKENESS",
     f"{_HERE}.likeness:DELTA_DISCLOSURE",
     f"{_HERE}.anonymity:ALPHA_K",
+    f"{_HERE}.proximity:PROXIMITY",
     f"{_HERE}.skyline.skyline_family:SKYLINE",
     f"{_HERE}.robustness.robustness_family:ROBUSTNESS",
 )

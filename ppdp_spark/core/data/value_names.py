@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def codes_of_names(names: Iterable[str], labels: Sequence[str], kind: str) -> di
 
 
 def _meaning(kind: str) -> Callable[[str], Hashable]:
-    if kind.startswith(_NUMBERS):
+    if kind.startswith(NUMBERS):
         return _number
     if kind == "boolean":
         return lambda text: (text.casefold(),)

@@ -16,6 +16,7 @@ from ppdp_spark.core.criteria.family import CriterionWords
 from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable, sentence, things
 from ppdp_spark.report.sentences.attack import CRITERION, inferring
+from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import (
     Guarantee,
     Row,
@@ -44,27 +45,21 @@ COMMON_LIMITS = (
 
 
 def k_anonymity(row: Row, setting: Setting) -> Guarantee:
-    k = number(row.get("threshold"))
-    claims = {
-        "generalized": f"Every published combination of quasi-identifiers belongs to at least {k} people.",
-        "bucketized": f"Every list of values is published for at least {k} people together, never for fewer.",
-    }
+    k, words = number(row.get("threshold")), form_words(setting.form)
     limits = (
         "Learning a value that everybody in the group shares, or that is left when others are ruled out: it "
         "says nothing about the sensitive values."
     )
-    if setting.form == "bucketized":
-        limits += " Quasi-identifiers are published as they are: who is in the table is not hidden."
     return worded(
         row,
         f"k-anonymity, k = {k}",
         (
-            claims.get(str(setting.form), f"Every group has at least {k} people."),
+            words.alike.format(k),
             f"{counted(row)} have fewer than {k} people.",
         ),
         "Smallest group",
         against=NOTHING_ELSE,
-        limits=limits,
+        limits=limits + words.visible,
     )
 
 
@@ -209,6 +204,24 @@ def delta_disclosure(row: Row, setting: Setting) -> Guarantee:
     )
 
 
+def proximity(row: Row, setting: Setting) -> Guarantee:
+    within, share = parameter_text(row, "within"), percent(row.get("threshold"))
+    return worded(
+        row,
+        f"proximity, {printable(row.get('level', ''))}",
+        (
+            f"No guess at {setting.sensitive} comes within {within} of the values of more than {share} of "
+            "the people of a group.",
+            f"in {counted(row)}, a guess at {setting.sensitive} comes within {within} of the values of more "
+            f"than {share} of the people.",
+        ),
+        "Largest share of a group near one guess",
+        share=True,
+        against=NOTHING_ELSE,
+        limits="Somebody who can rule out values, or who knows the values of others in the group.",
+    )
+
+
 def other(row: Row, setting: Setting) -> Guarantee:
     """A criterion of another package in the words that it brings, or else what was found and needed."""
     brought = words_of(str(row.get("criterion")))
@@ -265,6 +278,7 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "basic_beta_likeness": beta_likeness,
     "enhanced_beta_likeness": beta_likeness,
     "delta_disclosure": delta_disclosure,
+    "proximity": proximity,
     "robustness": robustness,
     "r_robustness": robustness,
 }
