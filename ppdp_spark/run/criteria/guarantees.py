@@ -79,8 +79,8 @@ NOTHING = VerdictRow(
 
 
 def least_group_size(privacy: PrivacySpec) -> int:
-    """The fewest people that a group of a release can have, by what the demanded criteria imply."""
-    return max((family.traits.least_size(given) for family, given in privacy.demanded), default=1)
+    """The fewest people of a group under the criteria on counts: smaller ones need not be tried."""
+    return max((family.traits.least_size(given) for family, given in _on_counts(privacy)), default=1)
 
 
 def value_labels(rows: Sequence[VerdictRow], labels: Sequence[str]) -> list[VerdictRow]:

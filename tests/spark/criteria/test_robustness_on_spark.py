@@ -96,6 +96,15 @@ def test_anatomy_has_distinct_values_in_every_group(spark, tmp_path):
         assert len({rows[pid][4] for pid in members}) == len(members) >= 4
 
 
+def test_art_plans_groups_as_large_as_other_criteria_need(spark, tmp_path):
+    """Groups of two people would all fail (α, k) with k = 6, and everybody would be left without a place."""
+    spec = spec_of(tmp_path / "out", r=1.3, privacy={"alpha_k": {"alpha": 0.5, "k": 6}})
+    run = anonymize(spec, table=spark.createDataFrame(people(1500), SCHEMA))
+    groups = released_groups(tmp_path / "out", "bucketized")
+    assert min(map(len, groups.values())) >= 6 and len(groups) > 50
+    assert run.summary["release"]["suppressed"]["unplaced"] < 150
+
+
 def test_a_value_that_is_too_frequent_points_at_suppression(spark, tmp_path):
     rows = [(i, 30, "f", "n", "flu" if i % 2 else VALUES[i % 6]) for i in range(200)]
     with pytest.raises(InfeasibleError, match=r"suppression: \{method: r") as caught:

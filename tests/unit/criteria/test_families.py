@@ -114,10 +114,11 @@ def test_every_row_of_a_verdict_has_the_parameters_of_its_criterion() -> None:
     assert [row.criterion for row in rows][:2] == ["k_anonymity", "alpha_k_anonymity"], "cheapest first"
 
 
-def test_the_least_size_of_a_group_is_that_of_the_strictest_criterion() -> None:
+def test_the_least_size_of_a_group_is_that_of_the_strictest_criterion_on_counts() -> None:
     assert guarantees.least_group_size(demanding()) == 3
     assert guarantees.least_group_size(demanding(k_anonymity=3, alpha_k={"alpha": 0.15, "k": 5})) == 7
     assert guarantees.least_group_size(demanding(t_closeness={"t": 0.2})) == 1
+    assert guarantees.least_group_size(demanding(robustness={**STATED["robustness"], "r": 5})) == 1
 
 
 def test_public_manifests_show_no_paths() -> None:
@@ -146,6 +147,7 @@ def test_manifests_that_cannot_be_read_are_not_called_safe() -> None:
 
 def test_what_is_built_must_have_the_traits_that_are_declared() -> None:
     class Pretending(KAnonymity):
+        name = "invented"
         union_closed = False
 
     class Called(KAnonymity):
