@@ -18,18 +18,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from reproduction import NO_FIGURES, ROOT, Record, adult_path, pyplot, save, table, write_results
 
+from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.robustness import RRobustness, relaxed
 from ppdp_spark.core.criteria.robustness.priors import PeoplePriors
 from ppdp_spark.core.data.boxes import Box, Interval, Members
 from ppdp_spark.core.data.coded_people import Axis, Sensitive
 from ppdp_spark.core.data.groups import FloatArray, IntArray
+from ppdp_spark.core.partition.art import AnatomyPlacement, ArtPlacement, TreePlacement
 from ppdp_spark.core.partition.mondrian import partition
+from ppdp_spark.core.partition.placement import Placed
 from ppdp_spark.core.utility.queries import (
     Domain,
     Holders,
@@ -41,7 +43,6 @@ from ppdp_spark.core.utility.queries import (
     relative_errors,
     true_answers,
 )
-from ppdp_spark.spark.partition.place_people import Placed, Placement
 
 QUERIES, QUICK_QUERIES = 1_000, 400
 LEVELS, QUICK_LEVELS = (2, 3, 4, 5, 6), (4,)
@@ -115,10 +116,11 @@ def released(study: Study, method: str, r: int) -> Placed:
         JOINT: RRobustness(r, "joint", labels),
         ROBUST: RRobustness(r, "joint", labels),
     }[method]
-    partitioner = {ANATOMY: "anatomy", ROBUST: "mondrian"}.get(method, "art")
-    placement = Placement(partitioner, (relaxed(r),), robustness, 2, r, ())
-    people: Any = study
-    return placement.cut(people, study.priors if robustness else PeoplePriors((), ()))
+    criteria: tuple[LocalCriterion, ...] = (relaxed(r),)
+    if robustness is None:
+        return AnatomyPlacement(criteria, None, r).cut(study, PeoplePriors((), ()))
+    place = TreePlacement if method == ROBUST else ArtPlacement
+    return place(criteria, robustness, 2).cut(study, study.priors)
 
 
 def estimates(study: Study, placed: Placed, queries: Sequence[Query], *, generalized: bool) -> FloatArray:

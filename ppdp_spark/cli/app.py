@@ -259,9 +259,10 @@ def doctor() -> None:
 @app.command("spec-schema")
 def spec_schema() -> None:
     """Print the JSON schema of a spec, for editors."""
-    from ppdp_spark.spec import ReleaseSpec
+    with errors_as_messages():
+        from ppdp_spark.spec import ReleaseSpec
 
-    typer.echo(json.dumps(ReleaseSpec.json_schema(), indent=2))
+        typer.echo(json.dumps(ReleaseSpec.json_schema(), indent=2))
 
 
 def main() -> None:

@@ -12,8 +12,8 @@ from ppdp_spark.run.guarantees import (
     criteria_of,
     measured_criteria,
     promises_nothing,
-    require_named_values,
 )
+from ppdp_spark.run.knowledge import require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.summary import run_facts

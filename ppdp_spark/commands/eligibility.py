@@ -18,10 +18,9 @@ from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
-from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import assign_roles
-from ppdp_spark.spark.partition.grouping import Grouping
+from ppdp_spark.spark.data.whole_table import feasibility
 from ppdp_spark.spark.suppression import suppression_stage
 from ppdp_spark.spec import ReleaseSpec, SpecLike
 
@@ -55,6 +54,5 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
 
 def _undivided(spec: ReleaseSpec, profile: Profile) -> list[VerdictRow]:
     """The verdict on everybody as one group; no release is safer where unions of safe groups are safe."""
-    layout = Layout(profile.attributes, profile.sensitive, codes_published=False, kept=0)
-    whole = Grouping.of(spec.privacy, profile, layout).feasibility()
+    whole = feasibility(spec.privacy, profile)
     return [*suppression_stage.decide(spec, profile.sensitive, random.Random()).rows, *whole]

@@ -20,7 +20,8 @@ from ppdp_spark.core.explorer.knowledge_skyline import (
     signatures,
 )
 from ppdp_spark.errors import SpecError
-from ppdp_spark.run.guarantees import NOTHING, criteria_of, promises_nothing, require_named_values
+from ppdp_spark.run.guarantees import NOTHING, criteria_of, promises_nothing
+from ppdp_spark.run.knowledge import require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly

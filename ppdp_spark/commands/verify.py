@@ -9,30 +9,29 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.conservation import Conservation
-from ppdp_spark.core.criteria.eligibility import Eligibility
+from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility
 from ppdp_spark.core.criteria.robustness import RRobustness
+from ppdp_spark.core.data.value_names import ValueDomain
+from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.guarantees import (
     NOTHING,
-    ValueDomain,
     criteria_of,
     promises_nothing,
-    robust_criterion,
-    unknown_names,
+    published_privacy,
     value_labels,
 )
-from ppdp_spark.run.published_tables import PublishedTables
+from ppdp_spark.run.knowledge import robust_criterion, unknown_names
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.storage import EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
+from ppdp_spark.run.storage import DATA, EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.group_scan import reduce_groups
-from ppdp_spark.spark.judge.bucketized_files import BucketFiles
-from ppdp_spark.spark.judge.grouped_tables import Grouped, read_release
+from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
-from ppdp_spark.spec import PrivacySpec
+from ppdp_spark.spark.release.forms import form_in
+from ppdp_spark.spark.release.published_tables import PublishedTables
 
 
 @told_plainly
@@ -63,8 +62,9 @@ def judge_release(
 
     Robustness is about priors of people, which a release does not show: `extrema` is the owner's table.
     """
-    grouped = read_release(spark, release, manifest)
-    privacy = PrivacySpec.model_validate(manifest["privacy"])
+    partitioner = _partitioner(manifest)
+    grouped = form_in(manifest).read(spark, release / DATA, manifest)
+    privacy = published_privacy(manifest["privacy"])
     domain = value_domain(grouped)
     criteria = criteria_of(privacy, domain)
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
@@ -74,8 +74,17 @@ def judge_release(
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
     if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
         rows += [_unprotected(name) for name in unknown_names(privacy, domain)]
-    robust = robust_criterion(privacy, published=manifest.get("partitioner") == "art")
+    robust = robust_criterion(privacy, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, extrema)
+
+
+def _partitioner(manifest: Mapping[str, Any]) -> Partitioner:
+    """What made the groups of a release."""
+    name = str(manifest.get("partitioner", "mondrian"))
+    if name not in PARTITIONERS:
+        known = ", ".join(PARTITIONERS)
+        raise DataError(f"`partitioner` in {MANIFEST} is none of {known}: was it made by a newer version?")
+    return PARTITIONERS[name]
 
 
 def _unprotected(name: str) -> VerdictRow:
@@ -99,11 +108,10 @@ def _robustness(
     if extrema is None or not extrema.exists():
         return [_unverified(robust, "the owner's prior extrema are not there")]
     sets = len(robust.attribute_sets)
-    if isinstance(grouped.files, BucketFiles):
-        files = grouped.files.with_extrema(extrema, sets)
-        together = None if files is None else files.reduce([robust], grouped.width)
-        if together is not None:
-            return value_labels(robust.decide(together[0]), grouped.labels)
+    files = None if grouped.files is None else grouped.files.with_extrema(extrema, sets)
+    together = None if files is None else files.reduce([robust], grouped.width)
+    if together is not None:
+        return value_labels(robust.decide(together[0]), grouped.labels)
     owned = spark.read.parquet(extrema.literal)
     if digest(owned) != digest(grouped.pairs()):
         return [_unverified(robust, "the owner's prior extrema are not those of this release")]

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from ppdp_spark.run.results import Stages
+from ppdp_spark.spec import ReleaseSpec
 
 
 def package_version() -> str:
@@ -35,4 +36,13 @@ def run_facts(command: str, dataset: str, stages: Stages, run_id: str | None = N
             "python": platform.python_version(),
             **{name: version(name) for name in ("pyspark", "numpy", "pyarrow", "numba")},
         },
+    }
+
+
+def spec_facts(spec: ReleaseSpec) -> dict[str, Any]:
+    """What the summary of a release says of its spec."""
+    return {
+        "spec": spec.to_dict(),
+        "spec_fingerprint": spec.fingerprint(),
+        "warnings": list(spec.warnings),
     }

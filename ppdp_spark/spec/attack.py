@@ -11,9 +11,9 @@ from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchem
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from ppdp_spark.core.criteria.family import LARGEST_COUNT
 from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, with_shorthand
 from ppdp_spark.spec.fields import (
-    LARGEST_COUNT,
     Listed,
     Number,
     Share,

@@ -24,10 +24,6 @@ from ppdp_spark.spec.nearest import suggestion
 PROBLEM = "problem"
 """Type of the pydantic errors whose text is already worded for the user."""
 
-LARGEST_L = 10**6
-LARGEST_COUNT = 10**12
-"""Bounds that keep products of counts and levels inside 64-bit integers."""
-
 
 def problem(text: str) -> PydanticCustomError:
     """An error with our own wording; the place is put in front of it later."""
@@ -64,7 +60,6 @@ Text = Annotated[str, Field(strict=True, min_length=1)]
 Switch = Annotated[bool, Field(strict=True)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), Number]
 Share = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Number]
-GroupSize = Annotated[int, Field(strict=True, ge=2, le=LARGEST_COUNT)]
 Names = Annotated[tuple[Text, ...], Listed]
 SomeNames = Annotated[tuple[Text, ...], Field(min_length=1), Listed]
 

@@ -1,106 +1,29 @@
-"""The criteria a release must satisfy, with the limits of their parameters."""
+"""The criteria a release must satisfy: one field for each family, whichever package it comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import Field, create_model
 
-from ppdp_spark.spec.columns import with_shorthand
+from ppdp_spark.core.criteria.families import families
+from ppdp_spark.core.criteria.family import LARGEST_COUNT, LARGEST_L, Family, Parameters
+from ppdp_spark.spec.criterion_models import CriterionSpec, bare_type, criterion_model, require_free_names
 from ppdp_spark.spec.fields import (
-    LARGEST_COUNT,
-    LARGEST_L,
-    GroupSize,
     Listed,
     Names,
     Number,
-    Positive,
     Share,
     SomeNames,
     SpecModel,
     Text,
 )
-from ppdp_spark.spec.messages import Location, excerpt, kind, shown
+from ppdp_spark.spec.messages import Location, excerpt, shown
 from ppdp_spark.spec.nearest import suggestion
 
 Known = Annotated[int, Field(strict=True, ge=0, le=LARGEST_COUNT)]
 KnownValues = Annotated[int, Field(strict=True, ge=0, le=LARGEST_L)]
-EntropyOrCount = Annotated[
-    int | float,
-    Field(gt=1, le=LARGEST_L),
-    Number,
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 1, "maximum": LARGEST_L}),
-]
-
-
-class LDiversitySpec(SpecModel):
-    """ℓ-diversity: `distinct` and `recursive` take a whole ℓ, `entropy` any number above 1."""
-
-    kind: Literal["distinct", "entropy", "recursive"] = Field(examples=["recursive"])
-    l: EntropyOrCount = Field(examples=[6])
-    c: Positive | None = Field(
-        default=None, description="The constant of recursive (c, ℓ)-diversity, and of it only."
-    )
-
-    @classmethod
-    def written_out(cls, data: Any) -> Any:
-        """An entropy level is a number, not a count: 2 and 2.0 are the same spec."""
-        if isinstance(data, dict) and data.get("kind") == "entropy" and type(data.get("l")) is int:
-            small = abs(data["l"]) <= LARGEST_L
-            return {**data, "l": float(data["l"])} if small else data
-        return data
-
-    @classmethod
-    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
-        variant, level, c = data.get("kind"), data.get("l"), data.get("c")
-        if variant in ("distinct", "recursive") and isinstance(level, float):
-            yield ("l",), f"({kind(level)}) must be a whole number for {variant} ℓ-diversity"
-        if variant == "recursive" and c is None:
-            yield ("c",), "is missing: recursive ℓ-diversity needs it, add `c: 3`"
-        if variant in ("distinct", "entropy") and c is not None:
-            yield ("c",), f"belongs to recursive ℓ-diversity only: remove it, or change `kind` ({variant})"
-
-
-class TClosenessSpec(SpecModel):
-    """t-closeness under the equal or the ordered ground distance."""
-
-    t: Share = Field(examples=[0.3])
-    distance: Literal["equal", "ordered"] = "equal"
-
-
-class BetaLikenessSpec(SpecModel):
-    """β-likeness, basic or enhanced (the stricter of the two, hence the default)."""
-
-    beta: Positive = Field(examples=[2])
-    kind: Literal["basic", "enhanced"] = "enhanced"
-
-
-class DeltaDisclosureSpec(SpecModel):
-    """δ-disclosure privacy."""
-
-    delta: Positive = Field(examples=[1.5])
-
-    @classmethod
-    def written_out(cls, data: Any) -> Any:
-        return {"delta": data} if isinstance(data, int | float) and not isinstance(data, bool) else data
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        schema = handler(core_schema)
-        with_shorthand(schema, handler, {"type": "number", "exclusiveMinimum": 0})
-        return schema
-
-
-class AlphaKSpec(SpecModel):
-    """(α, k)-anonymity: groups of k people in which no value has more than the share α."""
-
-    alpha: Share = Field(examples=[0.5])
-    k: GroupSize = Field(examples=[10])
 
 
 class SkylinePointSpec(SpecModel):
@@ -198,17 +121,8 @@ class RobustnessSpec(SpecModel):
     )
 
 
-class PrivacySpec(SpecModel):
-    """The criteria; each left out is not demanded."""
-
-    k_anonymity: GroupSize | None = None
-    l_diversity: LDiversitySpec | None = None
-    t_closeness: TClosenessSpec | None = None
-    beta_likeness: BetaLikenessSpec | None = None
-    delta_disclosure: DeltaDisclosureSpec | None = None
-    alpha_k: AlphaKSpec | None = None
-    skyline: SkylineSpec | None = None
-    robustness: RobustnessSpec | None = None
+class AnyPrivacySpec(SpecModel):
+    """What every `privacy` section has, whatever criteria there are."""
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
@@ -221,3 +135,80 @@ class PrivacySpec(SpecModel):
     def criteria(self) -> tuple[str, ...]:
         """Names of the criteria that are demanded."""
         return tuple(name for name in type(self).model_fields if getattr(self, name) is not None)
+
+    @property
+    def demanded(self) -> tuple[tuple[Family, Parameters], ...]:
+        """The families that are demanded, each with its parameters, in the order of the spec."""
+        return tuple((family, self._parameters(family)) for family in families() if self._asks_for(family))
+
+    def _asks_for(self, family: Family) -> bool:
+        return getattr(self, family.field, None) is not None
+
+    def _parameters(self, family: Family) -> Parameters:
+        given = getattr(self, family.field)
+        if family.bare and family.parameters:
+            return {family.parameters[0].name: given}
+        return dict(given.model_dump())
+
+
+WRITTEN_BY_HAND: dict[str, type[SpecModel]] = {"skyline": SkylineSpec, "robustness": RobustnessSpec}
+"""Models that are more than a list of parameters."""
+
+
+def _privacy_model(models: Mapping[str, type[SpecModel]]) -> type[AnyPrivacySpec]:
+    """`privacy` with one field for each family there is, none of them required."""
+    require_free_names([family.field for family in families()], AnyPrivacySpec)
+    wanted = {family.field: models.get(family.field) or bare_type(family) for family in families()}
+    fields: dict[str, Any] = {name: (kind | None, None) for name, kind in wanted.items()}
+    model = create_model("PrivacySpec", __base__=AnyPrivacySpec, __module__=__name__, **fields)
+    model.__doc__ = "The criteria; each left out is not demanded."
+    return model
+
+
+if TYPE_CHECKING:
+    # What the criteria of this package look like to a type checker; `demanded` finds those of others.
+
+    class LDiversitySpec(CriterionSpec):
+        kind: Literal["distinct", "entropy", "recursive"]
+        l: int | float
+        c: float | None = None
+
+    class TClosenessSpec(CriterionSpec):
+        t: float
+        distance: Literal["equal", "ordered"] = "equal"
+
+    class BetaLikenessSpec(CriterionSpec):
+        beta: float
+        kind: Literal["basic", "enhanced"] = "enhanced"
+
+    class DeltaDisclosureSpec(CriterionSpec):
+        delta: float
+
+    class AlphaKSpec(CriterionSpec):
+        alpha: float
+        k: int
+
+    class ProximitySpec(CriterionSpec):
+        within: float
+        share: float
+
+    class PrivacySpec(AnyPrivacySpec):
+        k_anonymity: int | None = None
+        l_diversity: LDiversitySpec | None = None
+        t_closeness: TClosenessSpec | None = None
+        beta_likeness: BetaLikenessSpec | None = None
+        delta_disclosure: DeltaDisclosureSpec | None = None
+        alpha_k: AlphaKSpec | None = None
+        proximity: ProximitySpec | None = None
+        skyline: SkylineSpec | None = None
+        robustness: RobustnessSpec | None = None
+
+else:
+    _MODELS = {
+        family.field: WRITTEN_BY_HAND.get(family.field) or criterion_model(family, __name__)
+        for family in families()
+        if not family.bare
+    }
+    for _model in _MODELS.values():
+        globals().setdefault(_model.__name__, _model)
+    PrivacySpec = _privacy_model(_MODELS)

@@ -6,18 +6,20 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError
 from typing_extensions import Self
 
+from ppdp_spark.core.criteria.families import families
+from ppdp_spark.core.criteria.family import EVERY_CASE, LARGEST_COUNT, LARGEST_L, ONE_VALUE
+from ppdp_spark.core.data.forms import FORMS, FormName
+from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
 from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec
 from ppdp_spark.spec.document import read_document
 from ppdp_spark.spec.fields import (
-    LARGEST_COUNT,
-    LARGEST_L,
     Listed,
     Number,
     Share,
@@ -40,9 +42,8 @@ Command = Literal["anonymize", "attack", "check", "eligibility", "explore", "sup
 
 HIDDEN = "(hidden)"
 MOST_QUERIES = 100_000
+_Entry = TypeVar("_Entry")
 _SECRET_OPTION = ("password", "passwd", "secret", "token", "key", "credential", "user")
-_WITHOUT_SENSITIVE = {"k_anonymity"}
-_FOR_ANY_CASE = {"k_anonymity", "skyline"}
 
 
 class SuppressionSpec(SpecModel):
@@ -77,7 +78,7 @@ class OutputSpec(SpecModel):
     path: Text | None = Field(
         default=None, description="Folder of the run, relative to the working directory."
     )
-    form: Literal["generalized", "bucketized"] = "generalized"
+    form: FormName = "generalized"
     overwrite: Switch = Field(default=False, description="Replace a release that is already there.")
     queries: Annotated[int, Field(strict=True, ge=0, le=MOST_QUERIES)] = Field(
         default=0,
@@ -118,7 +119,7 @@ class ReleaseSpec(SpecModel):
         description="A null in a quasi-identifier is a value of its own, removes the row, or stops.",
     )
     privacy: PrivacySpec = PrivacySpec()
-    partitioner: Literal["mondrian", "art", "anatomy"] = "mondrian"
+    partitioner: PartitionerName = "mondrian"
     suppression: SuppressionSpec = SuppressionSpec()
     output: OutputSpec = OutputSpec()
     explore: ExploreSpec | None = None
@@ -244,24 +245,39 @@ SpecLike: TypeAlias = ReleaseSpec | Mapping[str, Any] | str | PathLike[str]
 def _sensitive_problems(
     data: Mapping[str, Any], columns: Mapping[str, Any], privacy: Mapping[str, Any]
 ) -> Iterator[tuple[Location, str]]:
-    """Whatever looks at the sensitive column needs one; most criteria need one value a person."""
-    criteria = [name for name in PrivacySpec.model_fields if privacy.get(name) is not None]
+    """Whatever looks at the sensitive column needs one; most criteria need one value per person."""
+    demanded = [family for family in families() if privacy.get(family.field) is not None]
     method = fields_of(data.get("suppression")).get("method", "none")
     suppressing = ["suppression"] if method in ("r", "safe-d", "unsafe-d") else []
     if columns.get("sensitive") is None:
-        needing = [f"privacy.{name}" for name in criteria if name not in _WITHOUT_SENSITIVE] + suppressing
-        needing += ["partitioner"] if data.get("partitioner") in ("art", "anatomy") else []
-        needing += ["output.form"] if fields_of(data.get("output")).get("form") == "bucketized" else []
+        needing = [f"privacy.{family.field}" for family in demanded if family.traits.sensitive] + suppressing
+        partitioner = _named(PARTITIONERS, data.get("partitioner"))
+        form = _named(FORMS, fields_of(data.get("output")).get("form"))
+        needing += ["partitioner"] if partitioner is not None and partitioner.needs_sensitive else []
+        needing += ["output.form"] if form is not None and form.needs_sensitive else []
         needing += ["explore"] if data.get("explore") is not None else []
         if needing:
             names = ", ".join(f"`{name}`" for name in needing)
             yield ("columns", "sensitive"), f"is missing: needed by {names}; add `sensitive: {{column: ...}}`"
         return
-    case = fields_of(SensitiveSpec.written_out(columns["sensitive"])).get("case")
+    case = fields_of(SensitiveSpec.written_out(columns["sensitive"])).get("case", "svpi")
+    for family in demanded:
+        if case in tuple(EVERY_CASE - family.traits.cases):
+            yield ("privacy", family.field), _undefined(family.traits.cases, case)
     if case in ("mvpi-set", "mvpi-multiset"):
-        single = [("privacy", name) for name in criteria if name not in _FOR_ANY_CASE]
-        for place in single + [(name,) for name in suppressing]:
-            yield place, f"is defined for one value a person only, not for `columns.sensitive.case` ({case})"
+        yield from (((name,), _undefined(ONE_VALUE, case)) for name in suppressing)
+
+
+def _undefined(cases: frozenset[str], case: str) -> str:
+    """What to say of a criterion that is not defined for the values of a person."""
+    listed = ", ".join(f"`{name}`" for name in ("svpi", "mvpi-set", "mvpi-multiset") if name in cases)
+    known = "one value a person" if cases == ONE_VALUE else f"the case {listed}"
+    return f"is defined for {known} only, not for `columns.sensitive.case` ({case})"
+
+
+def _named(registry: Mapping[str, _Entry], name: Any) -> _Entry | None:
+    """The entry of a name that may be anything a document can hold."""
+    return registry.get(name) if isinstance(name, str) else None
 
 
 def _attribute_problems(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
+from ppdp_spark.core.criteria.family import Family, Parameters
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
 
 if TYPE_CHECKING:
     from ppdp_spark.spec.release import Command, ReleaseSpec
 
 NO_INPUT = "`input` is missing: add `input: {path: data/census.parquet}`"
+Demanded: TypeAlias = tuple[Family, Parameters]
+
 NO_CRITERIA = "`privacy` demands nothing: add at least one criterion, such as `k_anonymity: 10`"
 
 
@@ -23,8 +27,11 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
         command = "anonymize"
     if command == "anonymize":
         yield from _placing_problems(spec)
-    if command == "explore" and spec.privacy.robustness is not None:
-        yield "`privacy.robustness` is not part of `explore`: use `ppdp check`, or remove it"
+    demanded = spec.privacy.demanded
+    if command == "explore":
+        for family, _ in demanded:
+            if family.traits.priors:
+                yield f"`privacy.{family.field}` is not part of `explore`: use `ppdp check`, or remove it"
     if command == "anonymize" and not spec.privacy.criteria:
         yield NO_CRITERIA
     if command == "anonymize" and not spec.columns.quasi_identifiers:
@@ -44,24 +51,62 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
 
 
 def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
-    """What robustness, ART and Anatomy need, and what they cannot be combined with."""
+    """What partitioners need, and what people without a place cannot be combined with."""
     privacy = spec.privacy
-    if spec.partitioner == "art" and privacy.robustness is None:
-        yield "`partitioner` (art) needs `privacy.robustness`: add it, or use mondrian or anatomy"
-    if spec.partitioner == "anatomy" and privacy.l_diversity is None:
-        yield "`partitioner` (anatomy) needs `privacy.l_diversity`: add it, or use mondrian"
-    if spec.partitioner == "mondrian" and privacy.robustness is None:
-        return
-    robust = privacy.robustness is not None
-    cause = "`privacy.robustness`" if robust else f"`partitioner` ({spec.partitioner})"
-    for name in ("t_closeness", "beta_likeness", "delta_disclosure"):
-        if getattr(privacy, name) is not None:
+    partitioner = PARTITIONERS[spec.partitioner]
+    if partitioner.needs is not None and getattr(privacy, partitioner.needs) is None:
+        yield (
+            f"`partitioner` ({partitioner.name}) needs `privacy.{partitioner.needs}`: add it, "
+            f"or use {partitioner.instead}"
+        )
+    unplacing = [f"`privacy.{family.field}`" for family, _ in privacy.demanded if family.traits.priors]
+    if partitioner.leaves_people:
+        unplacing.append(f"`partitioner` ({partitioner.name})")
+    yield from combination_problems(privacy.demanded, case_of(spec), unplacing[0] if unplacing else None)
+
+
+def combination_problems(demanded: Sequence[Demanded], case: str, unplacing: str | None) -> Iterator[str]:
+    """What criteria cannot be combined with, by their traits; `unplacing` leaves people without a place."""
+    yield from _not_kept_by_unions(demanded, case)
+    if unplacing is not None:
+        yield from _not_with_people_unplaced(demanded, unplacing)
+
+
+def case_of(spec: ReleaseSpec) -> str:
+    """What a person may have in the sensitive column: one value, a set, a multiset."""
+    return "svpi" if spec.columns.sensitive is None else spec.columns.sensitive.case
+
+
+def _not_with_people_unplaced(demanded: Sequence[Demanded], cause: str) -> Iterator[str]:
+    """Criteria that do not bear it if people are left without a place, as `cause` leaves them."""
+    for family, _ in demanded:
+        if family.traits.table:
             yield (
-                f"`privacy.{name}` cannot be combined with {cause}: people without a place are "
+                f"`privacy.{family.field}` cannot be combined with {cause}: people without a place are "
                 "suppressed, which changes the distribution it compares with; remove one of them"
             )
-    skyline = privacy.skyline
-    own = [] if skyline is None else [skyline.default, *skyline.values.values()]
-    points = [point for some in own for point in some]
-    if any(point.m > 0 for point in points):
-        yield f"`privacy.skyline` with m above 0 cannot be combined with {cause}: use points with m = 0"
+    for family, given in demanded:
+        if family.traits.couples(given):
+            when, instead = family.traits.coupling
+            name = f"`privacy.{family.field}` {when}".rstrip()
+            yield f"{name} cannot be combined with {cause}: {instead}"
+
+
+def _not_kept_by_unions(demanded: Sequence[Demanded], case: str) -> Iterator[str]:
+    """Criteria that no partitioner can work with, for all start from unions of what they publish.
+
+    Those that look at priors are placed by partitioners that choose their groups one by one.
+    """
+    for family, given in demanded:
+        traits = family.traits
+        if traits.couples(given) and family.local is None:
+            yield (
+                f"`privacy.{family.field}` looks at several groups together, and no partitioner does: "
+                "use `ppdp check`, or remove it"
+            )
+        if not (traits.priors or traits.closed(case) or case in traits.cut_anyway):
+            yield (
+                f"`privacy.{family.field}` is not closed under union: two groups that satisfy it may fail it "
+                "together, so cutting from the top down would miss groups, and a reader who confuses two "
+                "groups with equal labels would learn more than it allows; use `ppdp check`, or remove it"
+            )

@@ -23,6 +23,7 @@ PUBLISHED = (
     "conf/*.yaml",
     "conf/spark/*.conf",
     "jobs/airflow/*.py",
+    "tests/plugins/*/*.py",
 )
 _LINK = re.compile(r"(\]\(|\]: )([^)\s#:]+)(?=[)#\s])")
 

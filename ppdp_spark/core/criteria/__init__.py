@@ -1,4 +1,7 @@
-"""Privacy criteria: one family a file, one interface for all."""
+"""Privacy criteria: one family in a file, one interface for all.
+
+A file declares its family, `families` lists them all: nothing else needs to know of a new one.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,9 @@ from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, VerdictRow,
 from ppdp_spark.core.criteria.closeness import TCloseness
 from ppdp_spark.core.criteria.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from ppdp_spark.core.criteria.likeness import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
-
-LOCAL_CRITERIA: dict[str, type[LocalCriterion]] = {
-    criterion.name: criterion
-    for criterion in (
-        KAnonymity,
-        AlphaK,
-        DistinctDiversity,
-        EntropyDiversity,
-        RecursiveDiversity,
-        TCloseness,
-        BasicBetaLikeness,
-        EnhancedBetaLikeness,
-        DeltaDisclosure,
-    )
-}
+from ppdp_spark.core.criteria.proximity import Proximity
 
 __all__ = [
-    "LOCAL_CRITERIA",
     "AlphaK",
     "BasicBetaLikeness",
     "Criterion",
@@ -34,6 +22,7 @@ __all__ = [
     "EntropyDiversity",
     "KAnonymity",
     "LocalCriterion",
+    "Proximity",
     "RecursiveDiversity",
     "TCloseness",
     "VerdictRow",

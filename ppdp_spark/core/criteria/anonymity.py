@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 from typing import ClassVar
 
 import numpy as np
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
+from ppdp_spark.core.criteria.family import EVERY_CASE, Family, Parameters, Traits, Unasked, share, whole
 from ppdp_spark.core.criteria.parameters import Number, positive, whole_number
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries
 from ppdp_spark.errors import SpecError
@@ -91,3 +94,32 @@ class AlphaK(LocalCriterion):
         most = integers(groups.counts).max(axis=1, initial=0)
         fair = product_at_most([most, alpha.denominator], [sizes, alpha.numerator])
         return np.asarray((sizes >= self.k) & fair)
+
+
+def _least_of_alpha_k(parameters: Parameters) -> int:
+    """One person with a value is a share of 1/n, which is at most α from n = 1/α people on."""
+    return max(parameters["k"], ceil(1 / Fraction(str(parameters["alpha"]))))
+
+
+K_ANONYMITY = Family(
+    field="k_anonymity",
+    names=(KAnonymity.name,),
+    summary="k-anonymity: groups of at least k people.",
+    parameters=(whole("k", least=2, example=10),),
+    build=lambda given, domain: KAnonymity(given["k"]),
+    traits=Traits(sensitive=False, cases=EVERY_CASE, least_size=lambda given: int(given["k"])),
+    bare=True,
+    measures=(Unasked("smallest group", {"k": 2}, any_case=True),),
+    cost=0,
+)
+
+ALPHA_K = Family(
+    field="alpha_k",
+    names=(AlphaK.name,),
+    summary="(α, k)-anonymity: groups of k people in which no value has more than the share α.",
+    parameters=(share("alpha", example=0.5), whole("k", least=2, example=10)),
+    build=lambda given, domain: AlphaK(given["alpha"], given["k"]),
+    traits=Traits(least_size=_least_of_alpha_k),
+    measures=(Unasked("largest share of one value", {"alpha": 1, "k": 2}, any_case=True),),
+    cost=1,
+)

@@ -57,7 +57,8 @@ class Criterion(ABC, Generic[Statistic]):
     `merge` must be associative and commutative up to the witness, so that statistics of
     partitions can be reduced in any tree. `union_closed` declares that the union of two groups
     that are allowed is allowed: it is what makes cutting top-down complete, and what keeps a
-    release safe when a reader confuses two groups with equal labels.
+    release safe when a reader confuses two groups with equal labels. It and `needs_priors` must
+    say what the traits of the criterion's family say, which is checked when it is built.
     """
 
     name: ClassVar[str]

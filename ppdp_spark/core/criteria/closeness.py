@@ -9,6 +9,7 @@ import numpy as np
 
 from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import product_at_most
+from ppdp_spark.core.criteria.family import Family, Traits, Unasked, choice, share
 from ppdp_spark.core.criteria.parameters import Number, rational, value_counts
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 from ppdp_spark.errors import SpecError
@@ -84,3 +85,18 @@ class TCloseness(DistributionCriterion):
 
     def _work_of_distance_one(self, values: int) -> int:
         return max(values - 1, 1) if self.ordered else 2
+
+
+T_CLOSENESS = Family(
+    field="t_closeness",
+    names=(TCloseness.name,),
+    summary="t-closeness under the equal or the ordered ground distance.",
+    parameters=(share("t", example=0.3), choice("distance", "equal", "ordered", default="equal")),
+    build=lambda given, domain: TCloseness(given["t"], tuple(domain.counts), given["distance"] == "ordered"),
+    traits=Traits(table=True),
+    measures=(
+        Unasked("largest distance, equal", {"t": 1, "distance": "equal"}),
+        Unasked("largest distance, ordered", {"t": 1, "distance": "ordered"}),
+    ),
+    cost=3,
+)

@@ -7,15 +7,28 @@ A group without any occurrence has no diversity and is not allowed.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
+from ppdp_spark.core.criteria.family import (
+    LARGEST_L,
+    Family,
+    Parameter,
+    Parameters,
+    Problem,
+    Traits,
+    Unasked,
+    choice,
+    number,
+)
 from ppdp_spark.core.criteria.parameters import Number, positive, rational, whole_number
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import SpecError
 
 LARGEST_EXACT_GROUP = 10_000
@@ -177,3 +190,50 @@ class RecursiveDiversity(LocalCriterion):
         if smallest <= 0:
             return most, np.zeros_like(most)
         return most, np.partition(counts, smallest - 1, axis=1)[:, :smallest].sum(axis=1)
+
+
+def _diversity(given: Parameters, domain: ValueDomain) -> LocalCriterion:
+    if given["kind"] == "entropy":
+        return EntropyDiversity(given["l"])
+    if given["kind"] == "recursive":
+        return RecursiveDiversity(given["c"], int(given["l"]))
+    return DistinctDiversity(int(given["l"]))
+
+
+def _written_out(data: Any) -> Any:
+    """An entropy level is a number, not a count: 2 and 2.0 are the same spec."""
+    if isinstance(data, dict) and data.get("kind") == "entropy" and type(data.get("l")) is int:
+        small = abs(data["l"]) <= LARGEST_L
+        return {**data, "l": float(data["l"])} if small else data
+    return data
+
+
+def _rules(data: Parameters) -> Iterator[Problem]:
+    variant, level, c = data.get("kind"), data.get("l"), data.get("c")
+    if variant in ("distinct", "recursive") and isinstance(level, float):
+        yield ("l",), f"(decimal number) must be a whole number for {variant} ℓ-diversity"
+    if variant == "recursive" and c is None:
+        yield ("c",), "is missing: recursive ℓ-diversity needs it, add `c: 3`"
+    if variant in ("distinct", "entropy") and c is not None:
+        yield ("c",), f"belongs to recursive ℓ-diversity only: remove it, or change `kind` ({variant})"
+
+
+L_DIVERSITY = Family(
+    field="l_diversity",
+    names=(DistinctDiversity.name, EntropyDiversity.name, RecursiveDiversity.name),
+    summary="ℓ-diversity: `distinct` and `recursive` take a whole ℓ, `entropy` any number above 1.",
+    parameters=(
+        choice("kind", "distinct", "entropy", "recursive", example="recursive"),
+        Parameter("l", "whole or number", above=1, most=LARGEST_L, example=6),
+        number("c", default=None, description="The constant of recursive (c, ℓ)-diversity, and of it only."),
+    ),
+    build=_diversity,
+    traits=Traits(least_size=lambda given: math.ceil(given["l"])),
+    written_out=_written_out,
+    rules=_rules,
+    measures=(
+        Unasked("fewest distinct values", {"kind": "distinct", "l": 2}),
+        Unasked("least exp(entropy)", {"kind": "entropy", "l": 2}),
+        Unasked("largest r₁ / (r₂ + … + rₘ)", {"kind": "recursive", "c": 1, "l": 2}),
+    ),
+)

@@ -9,8 +9,10 @@ import numpy as np
 
 from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import Factors, product_at_most
+from ppdp_spark.core.criteria.family import Family, Parameters, Traits, Unasked, choice, number
 from ppdp_spark.core.criteria.parameters import Number, positive, value_counts
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
+from ppdp_spark.core.data.value_names import ValueDomain
 
 # Relative error of a ratio of two products of counts, and of 1 − ln p: a few units of 1.2e-16.
 RATIO_ROUNDING = 4e-15
@@ -128,3 +130,32 @@ class DeltaDisclosure(DistributionCriterion):
     def within(self, counts: IntArray) -> BoolArray:
         distances = self.distances(counts)
         return np.asarray(distances + RATIO_ROUNDING * (1 + distances) < self.threshold)
+
+
+def _likeness(given: Parameters, domain: ValueDomain) -> BasicBetaLikeness:
+    likeness = EnhancedBetaLikeness if given["kind"] == "enhanced" else BasicBetaLikeness
+    return likeness(given["beta"], tuple(domain.counts))
+
+
+BETA_LIKENESS = Family(
+    field="beta_likeness",
+    names=(BasicBetaLikeness.name, EnhancedBetaLikeness.name),
+    summary="β-likeness, basic or enhanced (the stricter of the two, hence the default).",
+    parameters=(number("beta", example=2), choice("kind", "basic", "enhanced", default="enhanced")),
+    build=_likeness,
+    traits=Traits(table=True),
+    measures=(Unasked("largest relative gain", {"beta": 1, "kind": "basic"}),),
+    cost=3,
+)
+
+DELTA_DISCLOSURE = Family(
+    field="delta_disclosure",
+    names=(DeltaDisclosure.name,),
+    summary="δ-disclosure privacy.",
+    parameters=(number("delta", example=1.5),),
+    build=lambda given, domain: DeltaDisclosure(given["delta"], tuple(domain.counts)),
+    traits=Traits(table=True),
+    shorthand="delta",
+    measures=(Unasked("largest |ln ratio|", {"delta": 1}),),
+    cost=3,
+)

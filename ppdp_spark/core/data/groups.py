@@ -12,6 +12,9 @@ IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.floating[Any]]
 BoolArray = NDArray[np.bool_]
 
+COUNT_CELLS = 1 << 23
+"""Cells of a count matrix held at once: bounds memory when there are many sensitive values."""
+
 
 class PriorExtrema(NamedTuple):
     """Smallest and largest prior p(s : x) among a group's people, for one attribute set.

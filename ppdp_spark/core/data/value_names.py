@@ -1,12 +1,30 @@
-"""Which value of the data a spec means by a name: compared as the column's type does, not as text."""
+"""The sensitive values of a table, and which of them a spec means by a name: compared as the type does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+
+
+@dataclass(frozen=True)
+class ValueDomain:
+    """The sensitive values that criteria are about, in the order of their codes.
+
+    where
+        labels  their names
+        counts  how often each occurs in the table that the release describes
+        case    what a reader sees of the values of a person
+        kind    the type of the column, by which names in a spec are compared
+    """
+
+    labels: Sequence[str]
+    counts: Sequence[int]
+    case: str = "svpi"
+    kind: str = "string"
 
 
 def codes_of_names(names: Iterable[str], labels: Sequence[str], kind: str) -> dict[str, int | None]:
@@ -22,7 +40,7 @@ def codes_of_names(names: Iterable[str], labels: Sequence[str], kind: str) -> di
 
 
 def _meaning(kind: str) -> Callable[[str], Hashable]:
-    if kind.startswith(_NUMBERS):
+    if kind.startswith(NUMBERS):
         return _number
     if kind == "boolean":
         return lambda text: (text.casefold(),)

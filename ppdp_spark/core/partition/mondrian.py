@@ -15,11 +15,8 @@ from numpy.typing import NDArray
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.coded_people import Axis, Cuts, Partition, Sensitive
-from ppdp_spark.core.data.groups import BoolArray, GroupSummaries, IntArray
+from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, GroupSummaries, IntArray
 from ppdp_spark.core.partition import segments
-
-COUNT_CELLS = 1 << 23
-"""Cells of a count matrix held at once: bounds memory when there are many sensitive values."""
 
 
 @dataclass(frozen=True)

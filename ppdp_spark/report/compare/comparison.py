@@ -9,14 +9,12 @@ from typing import Any
 from ppdp_spark.report.format.numbers import as_number, listing, mapping, number, percent, room
 from ppdp_spark.report.format.quoted_names import printable
 from ppdp_spark.report.sentences.criteria import BOOKKEEPING, demanded, passed
+from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import Row, holds
 
 _RELATIONS = {">=": "≥", "<=": "≤"}
 _NEAREST = "What was found for each criterion, where it is nearest to its limit."
 _PENALTY = "Normalized certainty penalty of the groups: 0 as precise as the input, 1 nothing left."
-_EXACT = (
-    " A bucketized release publishes quasi-identifiers as they are; for it, this is how wide its groups are."
-)
 _ERRORS = (
     "Relative error of COUNT queries; the lines below the first two are medians, by how many "
     "quasi-identifiers were asked for and the share of their space."
@@ -76,9 +74,7 @@ def side_by_side(runs: Sequence[Compared]) -> tuple[ComparisonPart, ...]:
     parts = [
         ComparisonPart("Guarantees", tuple(_guarantees(runs)), _NEAREST),
         ComparisonPart("Release", tuple(_release(runs)), "What is published; group sizes in people."),
-        ComparisonPart(
-            "Precision", tuple(_precision(runs)), _PENALTY + (_EXACT if _some_bucketized(runs) else "")
-        ),
+        ComparisonPart("Precision", tuple(_precision(runs)), _penalty(runs)),
         ComparisonPart("Query error", tuple(_errors(runs)), _ERRORS),
         ComparisonPart("Cost", tuple(_cost(runs)), "Time of the whole run."),
     ]
@@ -89,8 +85,10 @@ def side_by_side(runs: Sequence[Compared]) -> tuple[ComparisonPart, ...]:
     return tuple(part for part in kept if part.lines)
 
 
-def _some_bucketized(runs: Sequence[Compared]) -> bool:
-    return any(mapping(run.summary, "release").get("form") == "bucketized" for run in runs)
+def _penalty(runs: Sequence[Compared]) -> str:
+    """How to read the certainty penalty of releases of these forms."""
+    notes = {form_words(mapping(run.summary, "release").get("form")).penalty for run in runs}
+    return _PENALTY + "".join(sorted(notes))
 
 
 def _told(line: Line) -> bool:

@@ -11,15 +11,11 @@ from typing import Any
 
 from ppdp_spark.report.format.numbers import as_number, listing, mapping, percent
 from ppdp_spark.report.format.quoted_names import joined, printable, things
+from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, holds, margin
 
 CRITERION = "max_posterior"
 
-_SEES = {
-    "bucketized": "Somebody who reads the release, finds people by their quasi-identifiers in it",
-    "generalized": "Somebody who reads the release, knows everybody's quasi-identifiers from elsewhere",
-    "table": "Somebody who reads the table, finds people by their quasi-identifiers in it",
-}
 _EVENLY = ", knows what is stated, and weighs evenly whatever that leaves open (maximum entropy)."
 LIMITS = (
     "Somebody who knows more than that, or something else. Somebody who does not weigh evenly what is left "
@@ -67,13 +63,13 @@ def _closest(steps: Sequence[Row]) -> str:
 def _told(attack: Mapping[str, Any], row: Row, setting: Setting) -> Guarantee:
     demanded = as_number(row.get("threshold")) is not None or row.get("status") != "measured"
     status = ("pass" if holds(row) else "fail") if demanded else "measured"
-    kind = str(mapping(attack, "source").get("kind"))
+    kind = mapping(attack, "source").get("kind")
     return Guarantee(
         title=f"posterior with background knowledge, {printable(row.get('level', ''))}".rstrip(", "),
         status=status,
         claim=_claim(status, known(attack), row, setting),
         margin=margin(row, "Largest posterior probability", share=True),
-        holds=_SEES.get(kind, _SEES["table"]) + _EVENLY,
+        holds=form_words(kind).reader + _EVENLY,
         limits=LIMITS,
     )
 

@@ -1,18 +1,22 @@
 """Every criterion in one plain sentence, with its margin, its adversary and its limits.
 
-One function a criterion: a row of the verdict and the setting in, a `Guarantee` out. The same text serves
-the terminal and the page. A sentence promises what the definition promises and no more; a row that is not
-a plain `pass` is worded as a criterion that is not met.
+One function for each criterion: a row of the verdict and the setting in, a `Guarantee` out. The same text
+serves the terminal and the page. A sentence promises what the definition promises and no more; a row that
+is not a plain `pass` is worded as a criterion that is not met.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ppdp_spark.core.criteria.families import words_of
+from ppdp_spark.core.criteria.family import CriterionWords
 from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable, sentence, things
 from ppdp_spark.report.sentences.attack import CRITERION, inferring
+from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import (
     Guarantee,
     Row,
@@ -41,27 +45,21 @@ COMMON_LIMITS = (
 
 
 def k_anonymity(row: Row, setting: Setting) -> Guarantee:
-    k = number(row.get("threshold"))
-    claims = {
-        "generalized": f"Every published combination of quasi-identifiers belongs to at least {k} people.",
-        "bucketized": f"Every list of values is published for at least {k} people together, never for fewer.",
-    }
+    k, words = number(row.get("threshold")), form_words(setting.form)
     limits = (
         "Learning a value that everybody in the group shares, or that is left when others are ruled out: it "
         "says nothing about the sensitive values."
     )
-    if setting.form == "bucketized":
-        limits += " Quasi-identifiers are published as they are: who is in the table is not hidden."
     return worded(
         row,
         f"k-anonymity, k = {k}",
         (
-            claims.get(str(setting.form), f"Every group has at least {k} people."),
+            words.alike.format(k),
             f"{counted(row)} have fewer than {k} people.",
         ),
         "Smallest group",
         against=NOTHING_ELSE,
-        limits=limits,
+        limits=limits + words.visible,
     )
 
 
@@ -206,8 +204,53 @@ def delta_disclosure(row: Row, setting: Setting) -> Guarantee:
     )
 
 
+def proximity(row: Row, setting: Setting) -> Guarantee:
+    within, share = parameter_text(row, "within"), percent(row.get("threshold"))
+    return worded(
+        row,
+        f"proximity, {printable(row.get('level', ''))}",
+        (
+            f"No guess at {setting.sensitive} comes within {within} of the values of more than {share} of "
+            "the people of a group.",
+            f"in {counted(row)}, a guess at {setting.sensitive} comes within {within} of the values of more "
+            f"than {share} of the people.",
+        ),
+        "Largest share of a group near one guess",
+        share=True,
+        against=NOTHING_ELSE,
+        limits="Somebody who can rule out values, or who knows the values of others in the group.",
+    )
+
+
 def other(row: Row, setting: Setting) -> Guarantee:
-    """A criterion without words of its own: what was found and what was needed."""
+    """A criterion of another package in the words that it brings, or else what was found and needed."""
+    brought = words_of(str(row.get("criterion")))
+    return _unworded(row) if brought is None else _in_words_of(brought, row, setting)
+
+
+def _in_words_of(words: CriterionWords, row: Row, setting: Setting) -> Guarantee:
+    given = mapping(row, "parameters")
+    stated = {
+        name: printable(given[name]) if parameter(row, name) is None else parameter_text(row, name)
+        for name in given
+    }
+    facts = {**stated, "sensitive": setting.sensitive, "groups": counted(row)}
+
+    def told(template: str) -> str:
+        return re.sub(r"\{(\w+)\}", lambda found: facts.get(found[1], found[1]), template)
+
+    return worded(
+        row,
+        told(words.title),
+        (told(words.claim), told(words.broken)),
+        words.margin,
+        share=words.share,
+        against=told(words.against),
+        limits=told(words.limits),
+    )
+
+
+def _unworded(row: Row) -> Guarantee:
     title = f"{printable(row.get('criterion', 'criterion'))}, {printable(row.get('level', ''))}".rstrip(", ")
     return worded(
         row,
@@ -235,6 +278,7 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "basic_beta_likeness": beta_likeness,
     "enhanced_beta_likeness": beta_likeness,
     "delta_disclosure": delta_disclosure,
+    "proximity": proximity,
     "robustness": robustness,
     "r_robustness": robustness,
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.report.format.numbers import apart, as_number, listing, mapping, number, percent, room
 from ppdp_spark.report.format.quoted_names import name, printable
 
@@ -59,7 +60,8 @@ class Setting:
     @property
     def records(self) -> bool:
         """Whether rows show several values of a person side by side."""
-        return self.case != "svpi" and self.form != "bucketized"
+        form = FORMS.get(str(self.form))
+        return self.case != "svpi" and (form is None or form.side_by_side)
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> Setting:

@@ -12,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from ppdp_spark.core.data.groups import GroupSummaries, IntArray
-from ppdp_spark.core.partition.mondrian import COUNT_CELLS
+from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray
 from ppdp_spark.spark.engine import column_names as C
 
 Reduced = TypeVar("Reduced")

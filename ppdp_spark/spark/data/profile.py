@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.core.data.attributes import Attribute, Categorical, Ordered
+from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.errors import CHANGED, DataError
 from ppdp_spark.spark.data.physical import YEARS, to_physical
@@ -294,7 +295,7 @@ def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles, most: in
 def publishes_records(spec: ReleaseSpec) -> bool:
     """Whether a release shows several values of a person side by side."""
     declared = spec.columns.sensitive
-    return declared is not None and declared.case != "svpi" and spec.output.form == "generalized"
+    return declared is not None and declared.case != "svpi" and FORMS[spec.output.form].side_by_side
 
 
 def labels_of(values: Sequence[str | None]) -> tuple[str, ...]:

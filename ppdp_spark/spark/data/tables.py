@@ -11,8 +11,8 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
+from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.errors import DataError
-from ppdp_spark.spark.engine import column_names as C
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec, InputSpec, ReleaseSpec
@@ -118,11 +118,10 @@ def require_columns(table: DataFrame, columns: ColumnsSpec) -> None:
 
 def reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
     """Published names must be distinct, the ones this program adds included."""
-    names = [C.GROUP_ID]
+    form = FORMS[spec.output.form]
+    names = list(form.reserved)
     for name, kind in roles.kinds.items():
-        bounds = kind != "categorical" and spec.output.form == "generalized"
-        names += [name, *([f"{name}_min", f"{name}_max"] if bounds else [])]
-    names += [C.COUNT] if spec.output.form == "bucketized" else []
+        names += form.columns(name, ordered=kind != "categorical")
     names += spec.columns.publish_as_is
     names += [spec.columns.sensitive.column] if spec.columns.sensitive is not None else []
     lowered = [name.lower() for name in names]

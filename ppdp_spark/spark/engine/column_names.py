@@ -5,6 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from ppdp_spark.core.data.forms import COUNT as COUNT
+from ppdp_spark.core.data.forms import GROUP_ID as GROUP_ID
+
 FRAGMENT = "fragment"
 CONTENT = "content"
 SENSITIVE = "sensitive"
@@ -13,8 +16,6 @@ PEOPLE = "people"
 SIZE = "size"
 SOUND = "sound"
 PENALTY = "penalty"
-GROUP_ID = "group_id"
-COUNT = "count"
 VALUE = "value"
 
 

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from ppdp_spark.core.data.groups import FloatArray, GroupSummaries, IntArray, PriorExtrema
-from ppdp_spark.core.partition.mondrian import COUNT_CELLS
+from ppdp_spark.core.data.groups import COUNT_CELLS, FloatArray, GroupSummaries, IntArray, PriorExtrema
 from ppdp_spark.errors import TWO_WAYS, DataError
 from ppdp_spark.run.storage import QI_TABLE, SENSITIVE_TABLE, Folder
 from ppdp_spark.spark.data.group_scan import Reduction, merged
@@ -64,6 +63,7 @@ class BucketFiles:
         return cls(parts, folder.path, column, values, single)
 
     def with_extrema(self, folder: Folder, sets: int) -> BucketFiles | None:
+        """The same with the owner's extrema, file by file; None if tasks cannot reach them."""
         return replace(self, extrema=folder.path, sets=sets) if folder.local else None
 
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:

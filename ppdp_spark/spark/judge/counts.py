@@ -17,8 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ppdp_spark.core.data.groups import BoolArray, GroupSummaries, IntArray
-from ppdp_spark.core.partition.mondrian import COUNT_CELLS
+from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, GroupSummaries, IntArray
 from ppdp_spark.errors import FORGED, TWO_WAYS, DataError
 from ppdp_spark.spark.data.key_names import is_integer, key_digest, words
 from ppdp_spark.spark.engine import column_names as C

@@ -75,6 +75,9 @@ class ReleaseFiles:
         parts = spark.createDataFrame(table).repartitionById(len(rows), "share")
         return cls(parts, tuple(described), sensitive, values)
 
+    def with_extrema(self, folder: Folder, sets: int) -> None:
+        """None: the owner's extrema lie in files of their own order."""
+
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
         """What each reduction makes of the groups; None if they do not lie together, or are not readable."""
         task = ReduceFiles(ReduceRuns(tuple(reductions), width), self.described, self.sensitive, self.values)

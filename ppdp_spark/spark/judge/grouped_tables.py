@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
-from ppdp_spark.errors import TWO_WAYS
-from ppdp_spark.run.storage import DATA, QI_TABLE, SENSITIVE_TABLE, Folder
-from ppdp_spark.spark.data.encode import dictionary, typed_values
+from ppdp_spark.run.storage import Folder
+from ppdp_spark.spark.data.encode import dictionary
 from ppdp_spark.spark.data.group_scan import ListedGroups, Reduction, reduce_groups
 from ppdp_spark.spark.data.profile import RECORDS, labels_of, natural_order
 from ppdp_spark.spark.data.sameness import null_as_element, text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.adjacent_groups import reduce_runs
-from ppdp_spark.spark.judge.bucketized_files import BucketFiles
 from ppdp_spark.spark.judge.counts import PERSON, CountGroups, placed_rows
-from ppdp_spark.spark.judge.generalized_files import ReleaseFiles
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec
+
+
+class GroupFiles(Protocol):
+    """The files of a release of ours for tasks to read by themselves."""
+
+    def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
+        """What each reduction makes of the groups; None if the files are not as we write them."""
+
+    def with_extrema(self, folder: Folder, sets: int) -> GroupFiles | None:
+        """The same with the owner's extrema of priors, which lie in `folder`; None if that cannot be."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Grouped:
     case: str | None
     rows: DataFrame | None = None
     texts: DataFrame | None = None
-    files: ReleaseFiles | BucketFiles | None = None
+    files: GroupFiles | None = None
     kind: str = "string"
 
     def reduce(self, reductions: Sequence[Reduction[Any]]) -> list[Any]:
@@ -82,37 +89,15 @@ class Grouped:
         return max(1, len(self.values))
 
 
-def read_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> Grouped:
-    """The groups of a release of ours: nothing but its data files and its manifest is used."""
-    data, sensitive = release / DATA, manifest["sensitive"]
-    if manifest["form"] == "bucketized":
-        people, pairs = (spark.read.parquet((data / name).literal) for name in (QI_TABLE, SENSITIVE_TABLE))
-        grouped = _bucketized(people, pairs, sensitive)
-        column, single = sensitive["column"], sensitive["case"] == "svpi"
-        typed = typed_values(spark, grouped.values, pairs.schema[column].dataType.simpleString())
-        return replace(grouped, files=BucketFiles.of(spark, data, column, typed, single=single))
-    table = spark.read.parquet(data.literal)
-    described = F.xxhash64(*(C.column(name) for name in manifest["columns"]["quasi_identifiers"]))
-    keys = {C.GROUP_ID: C.column(C.GROUP_ID)}
-    grouped = _counted(table, keys, sensitive, same=described)
-    if grouped.rows is None:
-        return grouped
-    column = None if sensitive is None else sensitive["column"]
-    kind = "string" if column is None else table.schema[column].dataType.simpleString()
-    names = manifest["columns"]["quasi_identifiers"]
-    files = ReleaseFiles.of(spark, data, names, column, typed_values(spark, grouped.values, kind))
-    return replace(grouped, files=files)
-
-
 def read_groups(table: DataFrame, columns: ColumnsSpec) -> Grouped:
     """The groups of any table: equal values in the group column, or in all quasi-identifiers."""
     names = [columns.group] if columns.group else list(columns.quasi_identifiers)
     keys = {f"key{i}": C.column(name) for i, name in enumerate(names)}
     sensitive = None if columns.sensitive is None else columns.sensitive.model_dump()
-    return _counted(table, keys, sensitive)
+    return counted_groups(table, keys, sensitive)
 
 
-def _counted(
+def counted_groups(
     table: DataFrame,
     keys: Mapping[str, Column],
     sensitive: Mapping[str, Any] | None,
@@ -182,26 +167,3 @@ def _coded(rows: DataFrame, values: tuple[str | None, ...], case: str) -> DataFr
     coded = with_codes(rows.select(*others, F.inline(each)), values)
     code = F.when(F.col("person"), F.lit(PERSON)).otherwise(F.col(C.SENSITIVE))
     return coded.withColumn(C.SENSITIVE, code)
-
-
-def _bucketized(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, Any]) -> Grouped:
-    """Groups of a bucketized release: people from the one table, counts of values from the other."""
-    name, case = sensitive["column"], sensitive["case"]
-    text = text_of(C.column(name), counted.schema[name].dataType).alias(C.VALUE)
-    pairs = counted.select(C.GROUP_ID, text, C.COUNT)
-    values, counts = value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
-    entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
-    collected = [F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")]
-    listed = with_codes(pairs, values).groupBy(C.GROUP_ID).agg(*collected)
-    sizes = people.groupBy(C.GROUP_ID).agg(F.count(F.lit(1)).alias(C.SIZE))
-    both = sizes.join(listed, C.GROUP_ID, "full")
-    agree = F.col(C.SIZE).isNotNull()
-    if case == "svpi":
-        agree = agree & F.coalesce(F.col("occurrences") == F.col(C.SIZE), F.lit(False))
-    checked = F.when(agree, F.col(C.SIZE)).otherwise(F.raise_error(F.lit(TWO_WAYS)).cast("bigint"))
-    entries = F.coalesce(F.col("entries"), F.array().cast("array<struct<value:int,count:bigint>>"))
-    lists = [entries[field].alias(field) for field in (C.VALUE, C.COUNT)]
-    number = F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID)
-    groups = both.select(number, checked.alias(C.SIZE), *lists)
-    kind = counted.schema[name].dataType.simpleString()
-    return Grouped(groups, ListedGroups(max(1, len(values))), values, counts, case, None, pairs, kind=kind)

@@ -15,8 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from ppdp_spark.core.data.groups import GroupSummaries, IntArray, PriorExtrema
-from ppdp_spark.core.partition.mondrian import COUNT_CELLS
+from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray, PriorExtrema
 from ppdp_spark.spark.data.encode import decode, dictionary
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS

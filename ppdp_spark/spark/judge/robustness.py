@@ -7,7 +7,8 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.criteria.robustness.posterior_audit import PosteriorAudit
 from ppdp_spark.errors import DataError
-from ppdp_spark.run.guarantees import attribute_labels, robust_criterion, value_labels
+from ppdp_spark.run.guarantees import value_labels
+from ppdp_spark.run.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.grouped_tables import Grouped, with_codes

@@ -73,7 +73,7 @@ class Attacked:
     def require_certain(self) -> None:
         """People can be named only where it is certain who is in each group."""
         unsure = self.source.cells.where(SHARED)
-        if self.source.kind == "generalized" and not unsure.isEmpty():
+        if self.source.described and not unsure.isEmpty():
             raise DataError(
                 "`attack.people` needs groups whose people are certain: `attack.external` leaves several "
                 "groups possible for some people"
@@ -161,7 +161,7 @@ def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, 
     source, kept = release_source(spark, release, manifest), list[DataFrame]()
     external = spec.attack.external if spec.attack is not None else None
     if external is not None:
-        if source.kind != "generalized":
+        if not source.described:
             raise SpecError("`attack.external` is for generalized releases: this one shows quasi-identifiers")
 
         def keep(table: DataFrame) -> DataFrame:

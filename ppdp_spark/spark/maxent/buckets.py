@@ -36,13 +36,14 @@ class Source:
     """A release as an adversary reads it.
 
     where
-        kind        bucketized, generalized or table
+        kind        the form of the release, or `table`
         cells       `g1, g2` (group), `t1, t2` (tuple), `q0, q1, …` as doubles or texts, `people`, and
                     `shared`: whether they are only candidates for the places that others leave in the group
         held        `g1, g2`, `value` (text), `count`
         attributes  quasi-identifier -> `number` or `text`
         values      sensitive values in code order
-        exact       whether people show their true quasi-identifiers
+        exact       whether it is known who has which quasi-identifiers
+        described   whether the release describes groups instead of showing people's quasi-identifiers
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Source:
     attributes: Mapping[str, str]
     values: tuple[str | None, ...]
     exact: bool = True
+    described: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:

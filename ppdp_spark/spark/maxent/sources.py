@@ -1,8 +1,9 @@
-"""Releases to attack: bucketized and generalized ones of ours, and tables of groups made elsewhere."""
+"""Releases to attack: ours in every form, and tables of groups made elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -17,35 +18,32 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.counts import group_names
 from ppdp_spark.spark.judge.grouped_tables import value_counts, with_codes
 from ppdp_spark.spark.maxent.buckets import GROUP, Source, canonical, cells_of_people, kinds_of, tuple_names
+from ppdp_spark.spark.release.forms import form_in
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec
 
 
 def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> Source:
-    """A release of ours; a generalized one shows each group as one tuple of labels."""
+    """A release of ours; where it describes groups, each is one tuple of labels."""
     sensitive = manifest["sensitive"]
     if sensitive is None or sensitive["case"] != "svpi":
         raise DataError(
             "the release has no sensitive column with one value a person: there is nothing to infer"
         )
-    names = base_names(manifest["columns"])
-    if manifest["form"] == "bucketized":
-        people = spark.read.parquet((release / DATA / "qi").literal)
-        held = spark.read.parquet((release / DATA / "sensitive").literal)
-        kinds = kinds_of(people, names)
-        return _source(
-            "bucketized", people, held, group=C.GROUP_ID, kinds=kinds, sensitive=sensitive["column"]
-        )
-    table = spark.read.parquet((release / DATA).literal)
-    return _source(
-        "generalized",
-        table,
-        table.withColumn(C.COUNT, F.lit(1)),
+    form, names = form_in(manifest), base_names(manifest["columns"])
+    shown = form.as_attack_source(spark, release / DATA)
+    described = not form.traits.codes_published
+    kinds = dict.fromkeys(names, TEXT) if described else kinds_of(shown.people, names)
+    source = _source(
+        form.traits.name,
+        shown.people,
+        shown.held,
         group=C.GROUP_ID,
-        kinds=dict.fromkeys(names, TEXT),
+        kinds=kinds,
         sensitive=sensitive["column"],
     )
+    return replace(source, exact=not described, described=described)
 
 
 def table_source(table: DataFrame, columns: ColumnsSpec) -> Source:
@@ -85,7 +83,7 @@ def _source(
     )
     values, _ = value_counts(texts.select(C.VALUE, C.COUNT), held.schema[sensitive].dataType)
     cells = cells_of_people(named, len(kinds))
-    return Source(kind, cells, texts, dict(kinds), values, exact=kind != "generalized")
+    return Source(kind, cells, texts, dict(kinds), values)
 
 
 def _group(table: DataFrame, group: str) -> list[Any]:

@@ -29,7 +29,7 @@ from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries
 from ppdp_spark.core.partition.mondrian import Rows, cuttable
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.partition.mondrian import CutGroups, people_of
+from ppdp_spark.spark.partition.cut_people import CutGroups, people_of
 
 log = logging.getLogger(__name__)
 

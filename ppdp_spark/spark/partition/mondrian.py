@@ -1,109 +1,64 @@
-"""One shuffle by fragment, then Mondrian inside each task; and further cuts of groups already there."""
+"""Mondrian: which criteria cut where, and in how many passes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
-from ppdp_spark.core.criteria.base import LocalCriterion
-from ppdp_spark.core.data.groups import IntArray
-from ppdp_spark.core.partition.mondrian import partition, undivided, undivided_summary
-from ppdp_spark.spark.data.layout import Layout, People
-from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.partition.fragments import Tree, fragments_of, with_fragments
-
-Batches = Iterable[pa.RecordBatch]
+from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
+from ppdp_spark.core.criteria.skyline import SkylineCriterion, balanced_floors
+from ppdp_spark.core.partition.art import TreePlacement
+from ppdp_spark.run.guarantees import separable_criteria
+from ppdp_spark.run.knowledge import coupled_skyline
+from ppdp_spark.spark.data.whole_table import everybody, value_domain
+from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
+from ppdp_spark.spark.partition.coupled_skyline import Coupling
+from ppdp_spark.spark.partition.cut_people import CutFragment, DescribeGroups, partition_rows
+from ppdp_spark.spark.partition.leftovers import Demands, PlaceTable
 
 
-@dataclass(frozen=True)
-class CutFragment:
-    """Partitions the rows of one fragment; raw groups come out if `raw`, described ones otherwise."""
+def mondrian(table: CodedTable) -> PartitionerOnSpark:
+    """Mondrian for the criteria of the table's spec.
 
-    layout: Layout
-    criteria: tuple[LocalCriterion, ...]
-    raw: bool
-
-    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        parts = [batch for batch in batches if batch.num_rows]
-        if not parts:
-            return
-        rows = pa.Table.from_batches(parts).combine_chunks()
-        arrays = {name: rows.column(name).chunk(0) for name in rows.column_names}
-        people = self.layout.people(arrays, rows.num_rows)
-        groups = partition(people.codes, people.sensitive, people.axes, self.criteria)
-        whole = undivided_summary(people.sensitive)
-        sound = all(bool(criterion.allowed(whole)[0]) for criterion in self.criteria)
-        if self.raw:
-            fragment = arrays[C.FRAGMENT][0].as_py()
-            parents = pa.array([f"{fragment:08x}"] * (len(groups.starts) - 1))
-            paths = extended_paths(parents, np.zeros(len(parents), np.int64))
-            yield self.layout.raw(people, groups, paths, sound=sound)
-        else:
-            yield self.layout.described(people, groups, sound=sound)
-
-
-@dataclass(frozen=True)
-class CutGroups:
-    """Cuts the groups of a raw table further; raw groups come out."""
-
-    layout: Layout
-    criteria: tuple[LocalCriterion, ...]
-
-    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            people, bounds = people_of(batch, self.layout)
-            groups = partition(people.codes, people.sensitive, people.axes, self.criteria, bounds=bounds)
-            parent = np.searchsorted(bounds, groups.starts[:-1], side="right") - 1
-            paths = extended_paths(batch.column(C.PATH).take(pa.array(parent)), parent)
-            yield self.layout.raw(people, groups, paths)
-
-
-@dataclass(frozen=True)
-class DescribeGroups:
-    """Turns a raw table of groups into a described one."""
-
-    layout: Layout
-
-    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            people, bounds = people_of(batch, self.layout)
-            yield self.layout.described(people, undivided(people.codes, bounds))
-
-
-def people_of(batch: pa.RecordBatch, layout: Layout) -> tuple[People, IntArray]:
-    """The people of a batch of raw groups, and the borders of the groups among them."""
-    arrays = {name: batch.column(name).flatten() for name in layout.row_names}
-    bounds = np.concatenate([[0], np.cumsum(batch.column(C.SIZE).to_numpy().astype(np.int64))])
-    return layout.people(arrays, int(bounds[-1])), bounds
-
-
-def extended_paths(parents: pa.Array, parent: IntArray) -> pa.Array:
-    """The path of each group: that of the group it was cut from, then its place among its siblings.
-
-    Paths sort from left to right through the tree, whatever the partitioning of the table was.
+    Robustness is not kept by unions: groups are chosen from a finished tree then, and people may be left.
     """
-    first = np.searchsorted(parent, parent, side="left")
-    places = np.char.mod("%08x", np.arange(len(parent)) - first)
-    return pc.binary_join_element_wise(parents, pa.array(places.tolist(), pa.string()), "")
+    if table.spec.privacy.robustness is None:
+        domain, privacy = value_domain(table.profile), table.spec.privacy
+        return CutTable(table, separable_criteria(privacy, domain), coupled_skyline(privacy, domain))
+    demands = Demands.of(table)
+    return PlaceTable(table, TreePlacement(demands.criteria, demands.robustness, demands.least))
 
 
-def all_sound(groups: DataFrame) -> bool:
-    """Whether every fragment, as a whole, satisfies every criterion."""
-    return groups.where(~F.col(C.SOUND)).isEmpty()
+@dataclass(frozen=True)
+class CutTable:
+    """Cuts a table as long as criteria allow it: everybody has a place.
 
+    where
+        criteria  criteria that each group meets by itself
+        coupled   skyline points that couple groups, if there are any
+    """
 
-def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
-    """Groups of the table, one row each; every fragment is one task after one shuffle."""
-    layout = task.layout
-    located = with_fragments(rows, tree, layout.attributes)
-    packed = layout.packed(located, C.FRAGMENT)
-    placed = packed.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
-    if task.raw:
-        return placed.mapInArrow(task, layout.raw_schema(rows.schema))
-    return placed.drop(C.FRAGMENT).mapInArrow(task, layout.described_schema(rows.schema))
+    table: CodedTable
+    criteria: tuple[LocalCriterion, ...]
+    coupled: SkylineCriterion | None = None
+
+    def necessary(self) -> list[VerdictRow]:
+        """Nothing beside the criteria."""
+        return []
+
+    def place(self) -> Placements:
+        """The groups, in one pass, or in the rounds of the coupled skyline."""
+        table, criteria, coupling = self.table, self.criteria, None
+        layout, schema, save = table.layout, table.rows.schema, table.saver("groups")
+        if self.coupled is not None:
+            coupling = Coupling(layout, self.criteria, self.coupled)
+            whole = everybody(table.profile)
+            criteria = coupling.floored(balanced_floors(self.coupled.case, self.coupled.targets, whole))
+        task = CutFragment(layout, criteria, raw=coupling is not None)
+        groups, _ = table.confirmed(lambda tree: partition_rows(table.rows, tree, task), criteria, save)
+        if coupling is None:
+            return Placements(groups)
+        with table.stages.stage("couple"):
+            settled = coupling.settle(groups, save)
+        with table.stages.stage("describe"):
+            described = settled.mapInArrow(DescribeGroups(layout), layout.described_schema(schema))
+            return Placements(save(described))

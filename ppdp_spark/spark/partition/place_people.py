@@ -1,10 +1,9 @@
-"""People placed into groups inside tasks where some may not find a place: robustness, ART, Anatomy."""
+"""One shuffle by fragment, then people placed into groups inside each task, where some may find no place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -12,14 +11,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from ppdp_spark.core.criteria.base import LocalCriterion
-from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.criteria.robustness.priors import PeoplePriors, matched, prior_table
 from ppdp_spark.core.data.coded_people import Partition
-from ppdp_spark.core.data.groups import BoolArray, GroupSummaries, IntArray
-from ppdp_spark.core.partition.art import anatomy, pack
-from ppdp_spark.core.partition.mondrian import grouped, partition, undivided_summary
-from ppdp_spark.core.partition.tree_choice import settle
+from ppdp_spark.core.data.groups import IntArray
+from ppdp_spark.core.partition.mondrian import grouped, undivided_summary
+from ppdp_spark.core.partition.placement import Placed, Placement
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
@@ -48,118 +44,18 @@ LARGEST_TABLE = 1 << 27
 
 
 @dataclass(frozen=True)
-class Placement:
-    """How people are placed.
-
-    where
-        partitioner  mondrian, art or anatomy
-        criteria     criteria of single groups that need no priors, the necessary ones among them
-        robustness   the criterion that needs priors, if it is demanded
-        least        people a group must have
-        distinct     values a group of Anatomy has
-        keys         positions of the attributes of each attribute set
-    """
-
-    partitioner: str
-    criteria: tuple[LocalCriterion, ...]
-    robustness: RRobustness | None
-    least: int
-    distinct: int
-    keys: tuple[tuple[int, ...], ...]
-
-    def cut(self, people: People, priors: PeoplePriors) -> Placed:
-        """Everyone in a task into groups, as the partitioner does it, then the rest once more."""
-        if self.partitioner != "mondrian":
-            return self.packed(people, priors, np.arange(people.sensitive.people))
-        tree = partition(people.codes, people.sensitive, people.axes, self.criteria)
-        judge = _Judge(self, people, priors.of(tree.order), tree.order)
-        starts, ends, held = settle(tree, judge.allowed)
-        done = Placed.of_runs(tree.order, starts[held], ends[held])
-        rest = Placed.of_runs(tree.order, starts[~held], ends[~held]).order
-        return done.beside(self.packed(people, priors, rest)) if len(rest) else done
-
-    def packed(self, people: People, priors: PeoplePriors, some: IntArray) -> Placed:
-        """Some of the people bottom-up into groups; those that do not satisfy every criterion dissolve."""
-        values, width = people.sensitive.values[some], people.sensitive.width
-        if self.partitioner == "anatomy":
-            order = np.lexsort((values, *people.codes[some].T))
-            found = anatomy(values, width, self.distinct, order)
-        else:
-            assert self.robustness is not None
-            classes, tables = priors.of(some).classes()
-            found = pack(
-                values,
-                classes,
-                tables,
-                people.codes[some],
-                width=width,
-                r=float(self.robustness.r),
-                model=self.robustness.model,
-                smallest=self.least,
-            )
-        order = np.argsort(found.groups, kind="stable")
-        first = int(np.count_nonzero(found.groups < 0))
-        sizes = np.bincount(found.groups[order[first:]], minlength=found.count)
-        bounds = first + np.concatenate([[0], np.cumsum(sizes)])
-        chosen = some[order]
-        held = _Judge(self, people, priors.of(chosen), chosen).allowed(bounds[:-1], bounds[1:])
-        return Placed.of_runs(chosen, bounds[:-1][held], bounds[1:][held])
-
-
-@dataclass(frozen=True, eq=False)
-class Placed:
-    """People in groups: group g has order[bounds[g] : bounds[g + 1]]."""
-
-    order: IntArray
-    bounds: IntArray
-
-    @classmethod
-    def of_runs(cls, order: IntArray, starts: IntArray, ends: IntArray) -> Placed:
-        lengths = ends - starts
-        bounds = np.concatenate([[0], np.cumsum(lengths)])
-        within = np.arange(bounds[-1]) - np.repeat(bounds[:-1], lengths)
-        return cls(order[np.repeat(starts, lengths) + within], bounds)
-
-    def beside(self, other: Placed) -> Placed:
-        bounds = np.concatenate([self.bounds, self.bounds[-1] + other.bounds[1:]])
-        return Placed(np.concatenate([self.order, other.order]), bounds)
-
-
-@dataclass(frozen=True, eq=False)
-class _Judge:
-    """Decides runs of people in a given order, by every criterion."""
-
-    placement: Placement
-    people: People
-    priors: PeoplePriors
-    order: IntArray
-
-    @cached_property
-    def values(self) -> IntArray:
-        return self.people.sensitive.values[self.order]
-
-    def summaries(self, starts: IntArray, ends: IntArray) -> Iterator[tuple[slice, GroupSummaries]]:
-        return self.priors.summaries(self.values, self.people.sensitive.width, starts, ends)
-
-    def allowed(self, starts: IntArray, ends: IntArray) -> BoolArray:
-        held = np.ones(len(starts), np.bool_)
-        criteria: list[LocalCriterion] = list(self.placement.criteria)
-        criteria += [self.placement.robustness] if self.placement.robustness is not None else []
-        for part, groups in self.summaries(starts, ends):
-            for criterion in criteria:
-                held[part] &= criterion.allowed(groups)
-        return held
-
-
-@dataclass(frozen=True)
 class PlaceFragment:
     """Places the people of one task; described groups come out, and those without a place as they came.
 
     With `again` the rows that come in are the lists that went out for people without a place.
+
+    where
+        keys  positions of the attributes of each attribute set
     """
 
     layout: Layout
     placement: Placement
+    keys: tuple[tuple[int, ...], ...]
     again: bool = False
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -176,7 +72,7 @@ class PlaceFragment:
         placed = place.packed(people, priors, everyone) if self.again else place.cut(people, priors)
         left = np.setdiff1d(everyone, placed.order, assume_unique=True)
         undivided = undivided_summary(people.sensitive)
-        sound = all(bool(criterion.allowed(undivided)[0]) for criterion in place.criteria)
+        sound = all(bool(criterion.allowed(undivided)[0]) for criterion in place.kept_by_unions)
         described = self._described(people, priors, placed, sound)
         yield described
         if len(left):
@@ -202,13 +98,13 @@ class PlaceFragment:
     ) -> tuple[People, PeoplePriors, list[IntArray]]:
         """The people of the task, the priors that came with them, and the rows those stood in."""
         own = {name: arrays[name] for name in self.layout.row_names}
-        keyed = bool(self.placement.keys)
+        keyed = bool(self.keys)
         codes = self.layout.people(own, len(kind)).codes if keyed else np.zeros((len(kind), 0), np.int32)
         chosen = pa.array(persons)
         people = self.layout.people({name: array.take(chosen) for name, array in own.items()}, len(persons))
         rows, tables = [], []
         places: list[IntArray] = []
-        for position, keys in enumerate(self.placement.keys):
+        for position, keys in enumerate(self.keys):
             known = np.flatnonzero(kind == position)
             found = matched(codes[persons][:, keys], codes[known][:, keys])
             if (found < 0).any():

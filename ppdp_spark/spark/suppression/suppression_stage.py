@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,10 @@ from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.suppression import r as core
 from ppdp_spark.core.suppression.adversary import AttackAudit, posterior
 from ppdp_spark.core.suppression.keyed_random import KeyedRandom
+from ppdp_spark.errors import BudgetError, InfeasibleError, PpdpError
+from ppdp_spark.run.refusals import Refusal
 from ppdp_spark.run.registry import Registry
+from ppdp_spark.run.results import Verdict
 from ppdp_spark.spark.data.profile import Profile, SensitiveDomain, sensitive_value, take_part
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
@@ -102,6 +105,31 @@ def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random
     )
     audit = posterior(suppression.kept, suppression.total, wanted.l) if wanted.method == "r" else None
     return Decision((budget, *_audit_rows(audit)), suppression, audit)
+
+
+def refusal_of(decision: Decision) -> Refusal | None:
+    """Stops before anything is written if the data is too skewed, or the cure costs too much."""
+    if decision.ok:
+        return None
+    failing = next(row for row in decision.rows if not row.ok)
+    if decision.within_budget:
+        error: PpdpError = InfeasibleError(
+            "the data is not l-eligible: a sensitive value is too frequent (see the private verdict); "
+            "set `suppression.method: r`, or a smaller `suppression.l`"
+        )
+    else:
+        error = BudgetError(
+            f"suppression would remove {failing.value:.2%} of the rows, more than "
+            f"`suppression.budget` ({failing.threshold:.2%}); {SAME_DRAW}"
+        )
+    return Refusal(decision.rows, error)
+
+
+def with_decision(judged: Sequence[VerdictRow], decision: Decision, spec: ReleaseSpec) -> Verdict:
+    """The verdict on a release: what was decided about suppression, then what its files say."""
+    seeded = spec.suppression.unsafe_fixed_seed is not None
+    reason = "the suppression used a fixed seed: not for publication" if seeded else None
+    return Verdict((*decision.rows, *judged), not seeded, reason)
 
 
 def _audit_rows(audit: AttackAudit | None) -> list[VerdictRow]:

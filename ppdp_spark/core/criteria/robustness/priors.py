@@ -10,8 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ppdp_spark.core.data.groups import FloatArray, GroupSummaries, IntArray, PriorExtrema
-from ppdp_spark.core.partition.mondrian import COUNT_CELLS
+from ppdp_spark.core.data.groups import COUNT_CELLS, FloatArray, GroupSummaries, IntArray, PriorExtrema
 
 
 @dataclass(frozen=True, eq=False)

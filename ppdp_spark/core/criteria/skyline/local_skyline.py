@@ -64,7 +64,12 @@ class LocalSkyline(LocalCriterion):
 
     @property
     def union_closed(self) -> bool:  # type: ignore[override]
-        """T of a union is at least the smaller T in SVPI [Skyline, Thm 4]; not so with several values."""
+        """T of a union is at least the smaller T in SVPI [Skyline, Thm 4]; not so with several values.
+
+        Sets and multisets are cut from the top down all the same: each side of a cut is judged by itself,
+        so every release is safe, but a safe cut behind one that is refused is never tried, and a table
+        that fails as one group is refused although parts of it might not.
+        """
         return self.case == "svpi"
 
     @property

@@ -6,7 +6,7 @@ import numpy as np
 
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.art.deal import Deck, deal
-from ppdp_spark.core.partition.art.outcome import PackedGroups
+from ppdp_spark.core.partition.packed_groups import PackedGroups
 from ppdp_spark.errors import DataError
 
 

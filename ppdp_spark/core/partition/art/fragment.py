@@ -12,10 +12,10 @@ from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 from ppdp_spark.core.partition.art.classes import signatures
 from ppdp_spark.core.partition.art.condition import PlaceablePeople, Rules, Tally
 from ppdp_spark.core.partition.art.deal import Deck
-from ppdp_spark.core.partition.art.outcome import PackedGroups
 from ppdp_spark.core.partition.art.residue import join_residue
 from ppdp_spark.core.partition.art.rounds import Groups, Sizes, run_rounds
 from ppdp_spark.core.partition.art.similarity import class_tree, people_tree
+from ppdp_spark.core.partition.packed_groups import PackedGroups
 from ppdp_spark.errors import DataError
 
 MODELS = ("joint", "binary")

@@ -1,0 +1,78 @@
+"""What a release must still show besides privacy: nobody lost or added, and no value too frequent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ppdp_spark.core.criteria.base import Criterion, VerdictRow
+from ppdp_spark.core.data.groups import GroupSummaries, IntArray
+from ppdp_spark.core.suppression.r import has_l_candidacy, is_p_eligible
+
+
+@dataclass(frozen=True)
+class Conservation(Criterion[tuple[int, int]]):
+    """People and groups of a release add up to what was announced."""
+
+    people: int
+    groups: int
+
+    name: ClassVar[str] = "conservation"
+    needs_counts: ClassVar[bool] = False
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> tuple[int, int]:
+        return int(groups.sizes.sum()), len(groups)
+
+    def merge(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        return left[0] + right[0], left[1] + right[1]
+
+    def decide(self, statistic: tuple[int, int]) -> list[VerdictRow]:
+        people, groups = statistic
+        missing = abs(people - self.people) + abs(groups - self.groups)
+        level = f"{self.people} people in {self.groups} groups"
+        status = "fail" if missing else "pass"
+        return [VerdictRow(self.name, level, float(people), float(self.people), "=", groups, missing, status)]
+
+
+@dataclass(frozen=True)
+class Eligibility(Criterion[IntArray]):
+    """P-eligibility F'_1 <= |T_P|/l and, if rows were suppressed, l-candidacy [Skewed, Defs 1 and 2].
+
+    The statistic is the published count of every value, merged by addition; one value a person.
+
+    where
+        l      the l of the spec
+        total  |T|: people before suppression
+    """
+
+    l: int
+    total: int
+
+    name: ClassVar[str] = "l_eligibility"
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> IntArray:
+        return np.asarray(groups.counts.sum(axis=0, dtype=np.int64))
+
+    def merge(self, left: IntArray, right: IntArray) -> IntArray:
+        return np.asarray(left + right)
+
+    def decide(self, statistic: IntArray) -> list[VerdictRow]:
+        published = int(statistic.sum())
+        share = int(statistic.max(initial=0)) / published if published else 0.0
+        eligible = is_p_eligible(statistic, self.l)
+        rows = [self._row("share of the most frequent value", share, 1 / self.l, "<=", eligible)]
+        if published < self.total:
+            ranked = np.sort(statistic)[::-1]
+            reach = int(ranked[self.l - 1]) + self.total - published if ranked.size >= self.l else 0
+            candidacy = bool(published == 0 or has_l_candidacy(statistic, self.total, self.l))
+            level = f"at least {self.l} values may have been the most frequent"
+            rows.append(self._row(level, reach / self.total, 1 / self.l, ">", candidacy))
+        return rows
+
+    def _row(self, level: str, value: float, threshold: float, relation: str, holds: bool) -> VerdictRow:
+        status = "pass" if holds else "fail"
+        return VerdictRow(
+            self.name, f"l = {self.l}, {level}", value, threshold, relation, 0, int(not holds), status
+        )

@@ -1,0 +1,54 @@
+"""The public manifest of a release: a function of the spec and of the published content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ppdp_spark.core.data.attributes import Attribute, Ordered
+from ppdp_spark.core.data.forms import FORMS, GROUP_ID
+from ppdp_spark.run.guarantees import public_privacy
+from ppdp_spark.run.summary import package_version
+from ppdp_spark.spec import ReleaseSpec
+
+
+def public_manifest(
+    spec: ReleaseSpec,
+    attributes: Sequence[Attribute],
+    *,
+    rows: Mapping[str, int],
+    groups: int,
+    suppression: Mapping[str, Any] | None,
+    files: Mapping[str, str],
+) -> dict[str, Any]:
+    """What a reader and `verify` must know of a release.
+
+    where
+        attributes   the quasi-identifiers
+        rows         how many came in and how many are published
+        suppression  what is public of it
+        files        digests of the data files
+    """
+    form, sensitive = FORMS[spec.output.form], spec.columns.sensitive
+    ordered = {attribute.name: isinstance(attribute, Ordered) for attribute in attributes}
+    return {
+        "format": 1,
+        "version": package_version(),
+        "dataset": spec.dataset,
+        "form": form.name,
+        "partitioner": spec.partitioner,
+        "privacy": public_privacy(spec),
+        "suppression": suppression,
+        "rows": rows,
+        "groups": groups,
+        "columns": {
+            "group": GROUP_ID,
+            "quasi_identifiers": [
+                column for name, numeric in ordered.items() for column in form.columns(name, ordered=numeric)
+            ],
+            "ranges": [name for name, numeric in ordered.items() if form.has_bounds(ordered=numeric)],
+            "publish_as_is": list(spec.columns.publish_as_is),
+        },
+        "sensitive": None if sensitive is None else {"column": sensitive.column, "case": sensitive.case},
+        "files": files,
+    }

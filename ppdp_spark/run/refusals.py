@@ -1,0 +1,72 @@
+"""Why a release is not made: the rows of its verdict, and the error that says what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.errors import BudgetError, InfeasibleError, PpdpError
+from ppdp_spark.spec import ReleaseSpec
+
+LISTED_FAILURES = 5
+
+TOO_FREQUENT = "; a sensitive value is too frequent: set `suppression: {method: r, l: ...}`"
+"""Advice where people cannot be placed."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Nothing is published, because of these rows."""
+
+    rows: tuple[VerdictRow, ...]
+    error: PpdpError
+
+
+def infeasible(rows: Sequence[VerdictRow], advice: str = "") -> Refusal | None:
+    """The refusal of a table that fails as one group, by the rows of the verdict on it.
+
+    Partitioning starts from the undivided table; where it fails, there is no way to begin. With one value a
+    person it is also the safest release there is.
+    """
+    failing = [row for row in rows if not row.ok]
+    if not failing:
+        return None
+    reasons = "; ".join(_shortfall(row) for row in failing[:LISTED_FAILURES])
+    more = f" (and {len(failing) - LISTED_FAILURES} more)" if len(failing) > LISTED_FAILURES else ""
+    reason = f"the whole table as one group already fails, so nothing can be published: {reasons}{more}"
+    return Refusal(tuple(rows), InfeasibleError(f"{reason}{advice}"))
+
+
+def nobody(people: int) -> Refusal | None:
+    """The refusal of a release of no people."""
+    if people:
+        return None
+    row = VerdictRow("people", "at least 1 is published", 0.0, 1.0, ">=", 0, 1, "fail")
+    return Refusal((row,), InfeasibleError("every row would be suppressed: there is nothing to publish"))
+
+
+def over_budget(spec: ReleaseSpec, *, unplaced: int, suppressed: int, people: int) -> Refusal | None:
+    """The refusal of a release that too many people are left out of.
+
+    where
+        unplaced    how many find no place in a group
+        suppressed  how many were left out before
+        people      how many there are
+    """
+    share, budget = (suppressed + unplaced) / max(1, people), spec.suppression.budget
+    if share <= budget:
+        return None
+    level, witness = f"partitioner {spec.partitioner}, people without a place", {"people": unplaced}
+    row = VerdictRow("suppression_budget", level, share, budget, "<=", 0, 1, "fail", witness)
+    error = BudgetError(
+        f"{unplaced:,} people find no group that satisfies the criteria; with them {share:.2%} of the "
+        f"rows would be suppressed, more than `suppression.budget` ({budget:.2%}): ask for less, use "
+        "coarser attribute sets, or raise the budget"
+    )
+    return Refusal((row,), error)
+
+
+def _shortfall(row: VerdictRow) -> str:
+    found = "no value" if row.value is None else f"{row.value:.6g}"
+    return f"{row.criterion} {found}, needed {row.relation} {row.threshold:.6g} ({row.level})"

@@ -1,0 +1,35 @@
+"""The undivided table as criteria see it: its values, and everybody as one group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.data.groups import GroupSummaries
+from ppdp_spark.core.data.value_names import ValueDomain
+from ppdp_spark.run.guarantees import NOTHING, criteria_of, promises_nothing
+from ppdp_spark.spark.data.profile import Profile
+from ppdp_spark.spec import PrivacySpec
+
+
+def value_domain(profile: Profile) -> ValueDomain:
+    """The sensitive values of a table as criteria see them; without a sensitive column, one for all."""
+    domain = profile.sensitive
+    if domain is None:
+        return ValueDomain(("",), (profile.kept,))
+    return ValueDomain(domain.labels, domain.counts, domain.judged_case, domain.type)
+
+
+def everybody(profile: Profile) -> GroupSummaries:
+    """The undivided table as one group."""
+    counts = value_domain(profile).counts
+    return GroupSummaries(np.array([profile.kept]), np.array([counts], np.int64))
+
+
+def feasibility(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
+    """The verdict on the undivided table: no release is safer, so where it fails all do."""
+    domain, whole = value_domain(profile), everybody(profile)
+    criteria = criteria_of(privacy, domain)
+    if promises_nothing(privacy, criteria, domain):
+        return [NOTHING]
+    return [row for c in criteria for row in c.decide(c.summarise(whole, np.array([1])))]

@@ -1,0 +1,116 @@
+"""What every partitioner is given and gives back, and the one way to confirm the cuts of the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
+from ppdp_spark.core.data.forms import FORMS
+from ppdp_spark.run.results import Stages
+from ppdp_spark.spark.data.encode import encode_rows
+from ppdp_spark.spark.data.layout import Layout
+from ppdp_spark.spark.data.profile import Profile
+from ppdp_spark.spark.data.tables import Roles
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.partition.fragments import (
+    Tree,
+    confirmed_tree,
+    count_fragments,
+    propose_tree,
+    sampled,
+)
+from ppdp_spark.spec import ReleaseSpec
+
+Save = Callable[[DataFrame], DataFrame]
+
+
+@dataclass(frozen=True)
+class CodedTable:
+    """A table in codes, ready to be put into groups.
+
+    where
+        layout  of the groups that are wanted
+        rows    all rows
+        sample  some of them, chosen by content
+        signed  all rows with the columns that priors are about, and no others
+        saver   gives what writes tables of a name and reads them back
+    """
+
+    spec: ReleaseSpec
+    profile: Profile
+    layout: Layout
+    rows: DataFrame
+    sample: DataFrame
+    signed: DataFrame
+    saver: Callable[[str], Save]
+    stages: Stages
+
+    @classmethod
+    def of(
+        cls,
+        table: DataFrame,
+        spec: ReleaseSpec,
+        roles: Roles,
+        profile: Profile,
+        *,
+        saver: Callable[[str], Save],
+        stages: Stages,
+    ) -> CodedTable:
+        """The rows of a table that take part."""
+        encoded = encode_rows(table, spec, roles, profile)
+        rows, sample = encoded.drop(C.CONTENT), sampled(encoded, profile.kept)
+        used = {place for places in prior_places(spec) for place in places}
+        signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
+        published = FORMS[spec.output.form].codes_published
+        layout = Layout(profile.attributes, profile.sensitive, published, len(spec.columns.publish_as_is))
+        return cls(spec, profile, layout, rows, sample, signed, saver, stages)
+
+    def confirmed(
+        self, grouped: Callable[[Tree], DataFrame], criteria: Sequence[LocalCriterion], save: Save
+    ) -> tuple[DataFrame, Tree]:
+        """Groups made within the fragments of a tree, and the tree.
+
+        The driver proposes a tree from the sample. If a fragment does not satisfy the criteria, as `sound`
+        says of its groups, only those cuts are kept whose sides, counted exactly, do, and the groups are made
+        again.
+        """
+        attributes = self.layout.attributes
+        with self.stages.stage("fragment"):
+            tree = propose_tree(self.sample, attributes, self.profile.kept)
+        with self.stages.stage("partition"):
+            groups = save(grouped(tree))
+            if not groups.where(~F.col(C.SOUND)).isEmpty():
+                counts = count_fragments(self.rows, tree, attributes, self.layout.domain)
+                tree = confirmed_tree(tree, counts, criteria)
+                groups = save(grouped(tree))
+        return groups, tree
+
+
+@dataclass(frozen=True)
+class Placements:
+    """Groups that satisfy every criterion, and how many people found no place in one."""
+
+    groups: DataFrame
+    unplaced: int = 0
+
+
+class PartitionerOnSpark(Protocol):
+    """Puts the people of one table into described groups, each of which satisfies every criterion."""
+
+    def necessary(self) -> list[VerdictRow]:
+        """The undivided table under what this partitioner demands beside the spec's own criteria."""
+
+    def place(self) -> Placements:
+        """The groups."""
+
+
+def prior_places(spec: ReleaseSpec) -> tuple[tuple[int, ...], ...]:
+    """Where the attributes of each attribute set of the priors stand among the quasi-identifiers."""
+    names = list(spec.columns.quasi_identifiers)
+    sets = () if spec.privacy.robustness is None else spec.privacy.robustness.priors
+    return tuple(tuple(names.index(name) for name in prior.attributes) for prior in sets)

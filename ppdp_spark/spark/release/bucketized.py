@@ -1,0 +1,155 @@
+"""The bucketized form: people as they are with their group's number, and beside them each group's values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.data.attributes import Categorical, Ordered
+from ppdp_spark.core.data.forms import FORMS, ReleaseForm
+from ppdp_spark.errors import TWO_WAYS
+from ppdp_spark.run.storage import QI_TABLE, SENSITIVE_TABLE, Folder
+from ppdp_spark.spark.data.encode import decode, typed_values
+from ppdp_spark.spark.data.group_scan import ListedGroups
+from ppdp_spark.spark.data.physical import from_physical
+from ppdp_spark.spark.data.sameness import text_of
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.hidden_values import unseen
+from ppdp_spark.spark.judge.bucketized_files import BucketFiles
+from ppdp_spark.spark.judge.grouped_tables import Grouped, value_counts, with_codes
+from ppdp_spark.spark.release.described_rows import (
+    DescribedRows,
+    OrderedValues,
+    PeopleRows,
+    Reading,
+    ValueCounts,
+    Values,
+)
+from ppdp_spark.spark.release.publication import FormOnSpark, Publication, ShownTables
+
+
+class BucketizedForm(FormOnSpark):
+    """Two tables: quasi-identifiers with group numbers, and counts of the sensitive values of each group.
+
+    People of a group are in the order of what the first table shows of them, so that it says nothing about
+    sensitive values.
+    """
+
+    traits: ClassVar[ReleaseForm] = FORMS["bucketized"]
+
+    def spread(self, publication: Publication) -> tuple[DataFrame, list[tuple[Folder, DescribedRows]]]:
+        layout, session = publication.layout, publication.groups.sparkSession
+        readings, own = dict[str, Reading](), dict[str, str]()
+        for j, attribute in enumerate(layout.attributes):
+            own[C.code(j)] = attribute.name
+            if isinstance(attribute, Categorical):
+                values = typed_values(session, [None, *attribute.values], attribute.type)
+                readings[C.code(j)] = Values(values)
+            else:
+                readings[C.code(j)] = OrderedValues.of(attribute)
+        own |= {C.kept(j): name for j, name in enumerate(publication.names)}
+        lists = [column.alias(name) for name, column in publication.lists(layout.published_names).items()]
+        wanted = publication.groups.select(
+            C.FRAGMENT, C.SIZE, C.GROUP_ID, *lists, *publication.prior_columns()
+        )
+        shown = tuple(name for name in layout.published_names if name != C.SENSITIVE)
+        people = PeopleRows({C.GROUP_ID: C.GROUP_ID}, shown, layout.published_packing, own, readings)
+        assert layout.domain is not None
+        values = Values(typed_values(session, layout.domain.values, layout.domain.type))
+        counts = ValueCounts(layout.domain, values)
+        folder = publication.folder
+        return wanted, [(folder / QI_TABLE, people), (folder / SENSITIVE_TABLE, counts)]
+
+    def tables(self, publication: Publication) -> list[tuple[Folder, DataFrame]]:
+        folder = publication.folder
+        return [
+            (folder / QI_TABLE, _people_rows(publication)),
+            (folder / SENSITIVE_TABLE, _value_counts(publication)),
+        ]
+
+    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> Grouped:
+        sensitive = manifest["sensitive"]
+        shown, column = self.as_attack_source(spark, data), sensitive["column"]
+        grouped = _agreeing(shown.people, shown.held, sensitive)
+        typed = typed_values(spark, grouped.values, shown.held.schema[column].dataType.simpleString())
+        single = sensitive["case"] == "svpi"
+        return replace(grouped, files=BucketFiles.of(spark, data, column, typed, single=single))
+
+    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
+        return ShownTables(
+            *(spark.read.parquet((data / name).literal) for name in (QI_TABLE, SENSITIVE_TABLE))
+        )
+
+
+def _people_rows(publication: Publication) -> DataFrame:
+    """The table of people: true values and the group number."""
+    layout = publication.layout
+    rows = publication.groups.select(C.GROUP_ID, publication.people())
+    rows = rows.select(C.GROUP_ID, F.inline(C.PEOPLE))
+    for field in layout.published_packing.fields:
+        code = F.shiftright(C.word(field.word), field.shift).bitwiseAND(F.lit((1 << field.bits) - 1))
+        rows = rows.withColumn(field.name, code.cast("int"))
+    wanted = [F.col(C.GROUP_ID)]
+    for j, attribute in enumerate(layout.attributes):
+        if isinstance(attribute, Categorical):
+            rows = decode(rows, C.code(j), attribute.values, first_code=1)
+            value = F.col(C.code(j)).cast(attribute.type)
+        else:
+            value = from_physical(_physical_value(rows, C.code(j), attribute), attribute)
+        wanted.append(value.alias(attribute.name))
+    wanted += [F.col(C.kept(j)).alias(name) for j, name in enumerate(publication.names)]
+    return rows.select(*wanted)
+
+
+def _physical_value(rows: DataFrame, name: str, attribute: Ordered) -> Column:
+    code = F.col(name)
+    if not attribute.narrow:
+        return code
+    return F.when(code != 0, code.cast("bigint") - 1 + unseen(rows.sparkSession, int(attribute.low or 0)))
+
+
+def _value_counts(publication: Publication) -> DataFrame:
+    """The table of values: occurrences of each value in each group."""
+    domain = publication.layout.domain
+    assert domain is not None
+    held = publication.lists([C.SENSITIVE])[C.SENSITIVE]
+    listed = held if domain.case == "svpi" else F.flatten(held)
+    values = publication.groups.select(C.FRAGMENT, C.GROUP_ID, F.explode(listed).alias(C.VALUE))
+    counted = values.groupBy(C.FRAGMENT, C.GROUP_ID, C.VALUE).agg(
+        F.count(F.lit(1)).cast("int").alias(C.COUNT)
+    )
+    files = publication.order.files
+    placed = counted.repartitionById(files, F.col(C.FRAGMENT)).withColumn("place", F.col(C.VALUE))
+    if domain.case == "svpi":
+        placed = decode(placed, C.VALUE, domain.values, first_code=0)
+    # Sorted last: Spark drops the order of what goes into a join.
+    typed = F.col(C.VALUE).cast(domain.type)
+    ordered = placed.sortWithinPartitions(C.GROUP_ID, "place")
+    return ordered.select(C.GROUP_ID, typed.alias(domain.column), C.COUNT)
+
+
+def _agreeing(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, Any]) -> Grouped:
+    """Groups from both tables, which stop the job where they do not agree."""
+    name, case = sensitive["column"], sensitive["case"]
+    text = text_of(C.column(name), counted.schema[name].dataType).alias(C.VALUE)
+    pairs = counted.select(C.GROUP_ID, text, C.COUNT)
+    values, counts = value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
+    entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
+    collected = [F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")]
+    listed = with_codes(pairs, values).groupBy(C.GROUP_ID).agg(*collected)
+    sizes = people.groupBy(C.GROUP_ID).agg(F.count(F.lit(1)).alias(C.SIZE))
+    both = sizes.join(listed, C.GROUP_ID, "full")
+    agree = F.col(C.SIZE).isNotNull()
+    if case == "svpi":
+        agree = agree & F.coalesce(F.col("occurrences") == F.col(C.SIZE), F.lit(False))
+    checked = F.when(agree, F.col(C.SIZE)).otherwise(F.raise_error(F.lit(TWO_WAYS)).cast("bigint"))
+    entries = F.coalesce(F.col("entries"), F.array().cast("array<struct<value:int,count:bigint>>"))
+    lists = [entries[field].alias(field) for field in (C.VALUE, C.COUNT)]
+    number = F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID)
+    groups = both.select(number, checked.alias(C.SIZE), *lists)
+    kind = counted.schema[name].dataType.simpleString()
+    return Grouped(groups, ListedGroups(max(1, len(values))), values, counts, case, None, pairs, kind=kind)

@@ -1,0 +1,114 @@
+"""The generalized form: one row a person, with the group's description of each quasi-identifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.data.attributes import Attribute, Categorical
+from ppdp_spark.core.data.forms import FORMS, ReleaseForm
+from ppdp_spark.core.data.packing import Packing
+from ppdp_spark.run.storage import Folder
+from ppdp_spark.spark.data.encode import decode, typed_values
+from ppdp_spark.spark.data.layout import Layout
+from ppdp_spark.spark.data.physical import from_physical, range_label
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.judge.generalized_files import ReleaseFiles
+from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups
+from ppdp_spark.spark.release.described_rows import DescribedRows, PeopleRows, Reading, Values
+from ppdp_spark.spark.release.publication import FormOnSpark, Publication, ShownTables
+
+
+class GeneralizedForm(FormOnSpark):
+    """One table. Columns get the user's names in the last step only, where they cannot meet ours."""
+
+    traits: ClassVar[ReleaseForm] = FORMS["generalized"]
+
+    def spread(self, publication: Publication) -> tuple[DataFrame, list[tuple[Folder, DescribedRows]]]:
+        layout, groups = publication.layout, publication.groups
+        described, people = _described(layout), _own_columns(publication)
+        lists, readings = publication.lists(people), dict[str, Reading]()
+        if layout.domain is not None:
+            kind = layout.domain.type
+            if layout.domain.case == "svpi":
+                values = typed_values(groups.sparkSession, layout.domain.values, kind)
+                readings[C.SENSITIVE] = Values(values)
+            else:
+                lists[C.SENSITIVE] = lists[C.SENSITIVE].cast(f"array<array<{kind}>>")
+        held = [column.alias(name) for name, column in lists.items()]
+        public = {ours: name for ours, (name, _) in described.items()}
+        shared = _aliased(described)
+        wanted = groups.select(C.FRAGMENT, C.SIZE, *shared, *held, *publication.prior_columns())
+        rows = PeopleRows(public, tuple(people), Packing(()), people, readings)
+        return wanted, [(publication.folder, rows)]
+
+    def tables(self, publication: Publication) -> list[tuple[Folder, DataFrame]]:
+        layout = publication.layout
+        described, people = _described(layout), _own_columns(publication)
+        rows = publication.groups.select(*_aliased(described), publication.people())
+        rows = rows.select(*described, F.inline(C.PEOPLE))
+        if layout.domain is not None:
+            rows = _decoded_sensitive(rows, C.SENSITIVE, layout)
+        public = {ours: name for ours, (name, _) in described.items()} | people
+        named = rows.select(*(F.col(ours).alias(name) for ours, name in public.items()))
+        return [(publication.folder, named)]
+
+    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> Grouped:
+        table, sensitive = spark.read.parquet(data.literal), manifest["sensitive"]
+        names = manifest["columns"]["quasi_identifiers"]
+        described = F.xxhash64(*(C.column(name) for name in names))
+        keys = {C.GROUP_ID: C.column(C.GROUP_ID)}
+        grouped = counted_groups(table, keys, sensitive, same=described)
+        if grouped.rows is None:
+            return grouped
+        column = None if sensitive is None else sensitive["column"]
+        kind = "string" if column is None else table.schema[column].dataType.simpleString()
+        files = ReleaseFiles.of(spark, data, names, column, typed_values(spark, grouped.values, kind))
+        return replace(grouped, files=files)
+
+    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
+        """Which value stands beside whom is not used: everybody of a group looks alike."""
+        table = spark.read.parquet(data.literal)
+        return ShownTables(table, table.withColumn(C.COUNT, F.lit(1)))
+
+
+def _described(layout: Layout) -> dict[str, tuple[str, Column]]:
+    """What each person of a group gets of it: our name of the column, the published one, the value."""
+    found = {C.GROUP_ID: (C.GROUP_ID, F.col(C.GROUP_ID))}
+    for j, attribute in enumerate(layout.attributes):
+        names = GeneralizedForm.traits.columns(attribute.name, ordered=not isinstance(attribute, Categorical))
+        for name, value in zip(names, _description(attribute, j), strict=True):
+            found[f"published{len(found)}"] = (name, value)
+    return found
+
+
+def _description(attribute: Attribute, position: int) -> list[Column]:
+    """A readable label of a group and, for ordered attributes, both bounds."""
+    if isinstance(attribute, Categorical):
+        return [F.col(C.label(position))]
+    low = from_physical(F.col(C.low(position)), attribute)
+    high = from_physical(F.col(C.high(position)), attribute)
+    return [range_label(low, high, F.col(C.mixed(position)), attribute), low, high]
+
+
+def _aliased(described: Mapping[str, tuple[str, Column]]) -> list[Column]:
+    return [value.alias(ours) for ours, (_, value) in described.items()]
+
+
+def _own_columns(publication: Publication) -> dict[str, str]:
+    """What people have of their own: our names and the published ones."""
+    domain = publication.layout.domain
+    found = {} if domain is None else {C.SENSITIVE: domain.column}
+    return found | {C.kept(j): name for j, name in enumerate(publication.names)}
+
+
+def _decoded_sensitive(rows: DataFrame, name: str, layout: Layout) -> DataFrame:
+    assert layout.domain is not None
+    if layout.domain.case != "svpi":
+        return rows.withColumn(name, F.col(name).cast(f"array<{layout.domain.type}>"))
+    decoded = decode(rows, name, layout.domain.values, first_code=0)
+    return decoded.withColumn(name, F.col(name).cast(layout.domain.type))

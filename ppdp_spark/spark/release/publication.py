@@ -1,0 +1,130 @@
+"""What is published of numbered groups, and what every form of a release can do with it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from ppdp_spark.core.data.attributes import Ordered
+from ppdp_spark.core.data.forms import ReleaseForm
+from ppdp_spark.run.storage import Folder, tidy_table
+from ppdp_spark.spark.data.encode import typed_values
+from ppdp_spark.spark.data.layout import Layout
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.judge.grouped_tables import Grouped
+from ppdp_spark.spark.judge.prior_extrema import extrema_rows
+from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
+from ppdp_spark.spark.release.described_rows import DescribedRows, PriorRows, Values
+from ppdp_spark.spark.release.numbering import Order
+from ppdp_spark.spark.release.write_files import writable, write_tables
+
+
+@dataclass(frozen=True)
+class Publication:
+    """Numbered groups and where the tables made of them go.
+
+    where
+        names    columns published as they are
+        folder   of the release's data
+        scratch  for files in the making
+        owned    where the owner's extrema of priors go, if there are priors
+        sets     attribute sets of the priors
+    """
+
+    groups: DataFrame
+    layout: Layout
+    order: Order
+    names: Sequence[str]
+    folder: Folder
+    scratch: Folder
+    owned: Folder | None = None
+    sets: int = 0
+
+    def lists(self, names: Mapping[str, str] | Sequence[str]) -> dict[str, Column]:
+        """Lists of what the people of numbered groups have."""
+        return {name: F.col(name) if self.layout.in_order else F.col(C.PEOPLE)[name] for name in names}
+
+    def people(self) -> Column:
+        """The people of a group as an array of structs, in the order of their content."""
+        names = self.layout.published_names
+        if not names:
+            each = F.transform(F.sequence(F.lit(1), F.col(C.SIZE)), lambda i: F.struct(i.alias("position")))
+            return each.alias(C.PEOPLE)
+        return F.arrays_zip(*names).alias(C.PEOPLE) if self.layout.in_order else F.col(C.PEOPLE)
+
+    def prior_columns(self) -> list[str]:
+        """What groups that were judged with priors tell of them."""
+        return [name for name in (COUNTED_VALUES, COUNTS, LOWS, HIGHS) if name in self.groups.columns]
+
+    def types(self, form: ReleaseForm) -> list[T.DataType]:
+        """The types of all that is published, texts of ours left out."""
+        layout = self.layout
+        declared = [a.type for a in layout.attributes if form.codes_published or isinstance(a, Ordered)]
+        declared += [] if layout.domain is None else [layout.domain.type]
+        held = self.groups.select(*self.lists([C.kept(j) for j in range(layout.kept)]).values()).schema
+        return [T.DataType.fromDDL(kind) for kind in declared] + [field.dataType for field in held]
+
+    def extrema(self) -> Iterator[tuple[Folder, DescribedRows]]:
+        """The owner's table, for tasks to write beside the published ones."""
+        domain = self.layout.domain
+        if domain is not None and self.owned is not None:
+            values = Values(typed_values(self.groups.sparkSession, domain.values, "string"))
+            yield self.owned, PriorRows(values, self.sets)
+
+    def write_extrema(self) -> None:
+        """The owner's table by Spark's writer."""
+        if self.owned is not None and self.layout.domain is not None:
+            kept_back = extrema_rows(self.groups, self.layout.domain.values, self.sets)
+            kept_back.write.parquet(str(self.owned))
+
+
+@dataclass(frozen=True)
+class ShownTables:
+    """What an adversary has of a release.
+
+    where
+        people  one row a person: the group, and what the release shows of the quasi-identifiers
+        held    one row a group and sensitive value, with `count`; a value may have several rows
+    """
+
+    people: DataFrame
+    held: DataFrame
+
+
+class FormOnSpark(ABC):
+    """A form of a release as tables: how they are written, read for judgement, and seen by an adversary."""
+
+    traits: ClassVar[ReleaseForm]
+
+    def write(self, publication: Publication) -> int | None:
+        """Write the tables; how many people they have, if the tasks that wrote them say so."""
+        if writable(publication.types(self.traits), publication.folder):
+            groups, tables = self.spread(publication)
+            return write_tables(groups, [*tables, *publication.extrema()], publication.scratch)[0]
+        for folder, table in self.tables(publication):
+            table.write.parquet(str(folder))
+            tidy_table(folder)
+        publication.write_extrema()
+        return None
+
+    @abstractmethod
+    def spread(self, publication: Publication) -> tuple[DataFrame, list[tuple[Folder, DescribedRows]]]:
+        """Groups and the tables that tasks make of them, that of people first."""
+
+    @abstractmethod
+    def tables(self, publication: Publication) -> list[tuple[Folder, DataFrame]]:
+        """The same tables for Spark's writer."""
+
+    @abstractmethod
+    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> Grouped:
+        """The groups of a release of ours: nothing but its data files and its manifest is used."""
+
+    @abstractmethod
+    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
+        """The release as an adversary reads it."""

@@ -1,0 +1,57 @@
+"""The published tables of a run as Spark frames, read from the committed files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from ppdp_spark.errors import DataError
+from ppdp_spark.run.storage import DATA, MANIFEST, QI_TABLE, SENSITIVE_TABLE, Folder
+
+
+@dataclass(frozen=True)
+class PublishedTables:
+    """The tables of a release, and the manifest they were published with.
+
+    where
+        folder   the release folder
+        form     `generalized` or `bucketized`
+        digest   SHA-256 of the manifest
+        session  what reads the tables
+    """
+
+    folder: Folder
+    form: str
+    digest: str
+    session: SparkSession
+
+    @classmethod
+    def at(cls, folder: Folder, session: SparkSession) -> PublishedTables:
+        """Those of the release that is in a folder now."""
+        return cls(folder, folder.read_json(MANIFEST)["form"], folder.digest(MANIFEST), session)
+
+    @property
+    def generalized(self) -> DataFrame:
+        return self._read("generalized", self.folder / DATA)
+
+    @property
+    def quasi_identifiers(self) -> DataFrame:
+        return self._read("bucketized", self.folder / DATA / QI_TABLE)
+
+    @property
+    def sensitive(self) -> DataFrame:
+        return self._read("bucketized", self.folder / DATA / SENSITIVE_TABLE)
+
+    def _read(self, form: str, table: Folder) -> DataFrame:
+        if form != self.form:
+            offered = {
+                "generalized": "`run.release`",
+                "bucketized": "`run.qi_table` and `run.sensitive_table`",
+            }
+            raise DataError(f"the release is {self.form}: use {offered[self.form]}")
+        if not (self.folder / MANIFEST).exists():
+            raise DataError(f"`{self.folder}` does not hold the release of this run any more")
+        if self.folder.digest(MANIFEST) != self.digest:
+            raise DataError(f"`{self.folder}` holds the release of a later run: use the result of that one")
+        return self.session.read.parquet(table.literal)

@@ -1,0 +1,89 @@
+"""The owner's summary of a release: aggregates of what came in, what is published, and how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ppdp_spark.run.storage import Folder
+from ppdp_spark.spark.data.profile import Profile, SensitiveDomain
+from ppdp_spark.spark.data.tables import Roles
+from ppdp_spark.spec import ReleaseSpec
+
+LISTED_VALUES = 1_000
+"""Sensitive values whose counts are listed, the most frequent first."""
+
+
+def release_summary(
+    spec: ReleaseSpec,
+    profile: Profile,
+    roles: Roles,
+    *,
+    source: str,
+    metrics: Mapping[str, Any],
+    release: Folder,
+) -> dict[str, Any]:
+    """What the summary has of the table, of the release and of its quality.
+
+    where
+        source   name of the table
+        metrics  of the groups
+        release  folder of what is published
+    """
+    return {
+        "input": {
+            "rows": profile.rows,
+            "fingerprint": profile.fingerprint,
+            "source": source,
+            "unassigned": list(roles.unassigned),
+            "nulls": profile.nulls,
+        },
+        "release": _release(spec, profile, metrics, release),
+        "sensitive": _sensitive(profile.sensitive),
+        "metrics": _measured(spec, metrics),
+    }
+
+
+def _release(
+    spec: ReleaseSpec, profile: Profile, metrics: Mapping[str, Any], release: Folder
+) -> dict[str, Any]:
+    people, sizes = metrics["people"], [info.size for _, info in release.files(".parquet")]
+    suppressed = profile.rows - people
+    return {
+        "form": spec.output.form,
+        "rows": people,
+        "groups": metrics["groups"],
+        "suppressed": {
+            "nulls": profile.rows - profile.took_part,
+            "frequent": profile.took_part - profile.kept,
+            "unplaced": profile.kept - people,
+            "total": suppressed,
+            "rate": suppressed / profile.rows,
+        },
+        "files": len(sizes),
+        "bytes": sum(sizes),
+    }
+
+
+def _sensitive(domain: SensitiveDomain | None) -> dict[str, Any] | None:
+    if domain is None:
+        return None
+    listed = sorted(zip(domain.labels, domain.counts, strict=True), key=lambda pair: (-pair[1], pair[0]))
+    values = [{"value": label, "count": count} for label, count in listed[:LISTED_VALUES]]
+    return {"column": domain.column, "case": domain.case, "distinct": len(listed), "values": values}
+
+
+def _measured(spec: ReleaseSpec, metrics: Mapping[str, Any]) -> dict[str, Any]:
+    mean, ncp, k = metrics["people"] / metrics["groups"], metrics["ncp"], spec.privacy.k_anonymity
+    sizes = {key: metrics[key] for key in ("smallest", "largest")}
+    measured = {
+        "sizes": {**sizes, "mean": mean, "histogram": metrics["histogram"]},
+        "discernibility": metrics["discernibility"],
+        "ncp": ncp,
+        "gcp": sum(ncp.values()) / len(ncp),
+    }
+    if k is not None:
+        measured["average_class_ratio"] = mean / k
+    if metrics.get("queries"):
+        measured["queries"] = metrics["queries"]
+    return measured
