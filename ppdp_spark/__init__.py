@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ppdp_spark.commands.compare import compare
     from ppdp_spark.commands.sweep import sweep
     from ppdp_spark.core.criteria.base import VerdictRow
+    from ppdp_spark.core.utility.metrics import Metrics
     from ppdp_spark.errors import (
         BudgetError,
         BusyError,
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
         StorageError,
     )
     from ppdp_spark.report import render
-    from ppdp_spark.run.metrics import Metrics
     from ppdp_spark.run.results import Comparison, Run, Sweep, Verdict
     from ppdp_spark.spec import ColumnsSpec, InputSpec, OutputSpec, PrivacySpec, ReleaseSpec
 
@@ -85,7 +85,7 @@ _HOME = {
     **dict.fromkeys(("Comparison", "Run", "Sweep", "Verdict"), "run.results"),
     "VerdictRow": "core.criteria.base",
     **dict.fromkeys(("ColumnsSpec", "InputSpec", "OutputSpec", "PrivacySpec", "ReleaseSpec"), "spec"),
-    "Metrics": "run.metrics",
+    "Metrics": "core.utility.metrics",
     "render": "report",
     **dict.fromkeys(_ERRORS, "errors"),
 }

@@ -13,7 +13,6 @@ from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, infeasible, nobody, over_budget
 from ppdp_spark.run.manifest import public_manifest
-from ppdp_spark.run.published_tables import PublishedTables
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
@@ -30,6 +29,7 @@ from ppdp_spark.spark.data.whole_table import feasibility, value_domain
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
 from ppdp_spark.spark.release.publish import publish, require_conserved
+from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.release_summary import release_summary
 from ppdp_spark.spark.suppression import suppression_stage as suppression
 from ppdp_spark.spark.utility.measure import Questions, measure

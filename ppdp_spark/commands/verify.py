@@ -23,7 +23,6 @@ from ppdp_spark.run.criteria.guarantees import (
     value_labels,
 )
 from ppdp_spark.run.criteria.knowledge import robust_criterion, unknown_names
-from ppdp_spark.run.published_tables import PublishedTables
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import DATA, EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.run.summary import run_facts
@@ -32,6 +31,7 @@ from ppdp_spark.spark.data.group_scan import reduce_groups
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
 from ppdp_spark.spark.release.forms import form_in
+from ppdp_spark.spark.release.published_tables import PublishedTables
 
 
 @told_plainly

@@ -1,1 +1,1 @@
-"""What every run has: staging, claim, registry, storage, results, metrics, published tables, errors."""
+"""What every run has: staging and commit, claim, registry, storage, stages, results, guarantees, errors."""

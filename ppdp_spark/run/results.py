@@ -11,12 +11,11 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.utility.metrics import Metrics
 from ppdp_spark.errors import DataError
 from ppdp_spark.report.compare.comparison import Compared, side_by_side
 from ppdp_spark.report.compare.frontier_chart import Choice, Frontier
 from ppdp_spark.report.format.quoted_names import printable
-from ppdp_spark.run.metrics import Metrics
-from ppdp_spark.run.published_tables import PublishedTables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +77,19 @@ class Verdict:
         }
 
 
+class ReleaseTables(Protocol):
+    """The tables of a release, of which a form has the first or the other two."""
+
+    @property
+    def generalized(self) -> DataFrame: ...
+
+    @property
+    def quasi_identifiers(self) -> DataFrame: ...
+
+    @property
+    def sensitive(self) -> DataFrame: ...
+
+
 @dataclass(frozen=True, repr=False)
 class Run:
     """The outcome of a command. In a notebook it shows its report.
@@ -95,7 +107,7 @@ class Run:
     verdict: Verdict
     summary: Mapping[str, Any]
     paths: Mapping[str, str] = field(default_factory=dict)
-    _published: PublishedTables | None = field(default=None, compare=False)
+    _published: ReleaseTables | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         about = f"{self._command} {printable(self.summary.get('dataset', ''))}: {self.verdict._told}"
@@ -131,7 +143,7 @@ class Run:
         return self._tables.sensitive
 
     @property
-    def _tables(self) -> PublishedTables:
+    def _tables(self) -> ReleaseTables:
         if self._published is None:
             raise DataError(f"`{self._command}` publishes nothing: tables are there after `anonymize`")
         if not self.ok:

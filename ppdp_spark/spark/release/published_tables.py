@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.storage import DATA, MANIFEST, QI_TABLE, SENSITIVE_TABLE, Folder
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True)
