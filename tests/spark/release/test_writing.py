@@ -93,7 +93,7 @@ def test_both_writers_agree(spark, tmp_path, monkeypatch, sensitive, kept, form)
     table = kinds_of_columns(spark).cache()
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     assert anonymize(spec_of(ours, sensitive, kept, form), table=table).ok
-    monkeypatch.setattr("ppdp_spark.spark.release.publish.writable", lambda *_: False)
+    monkeypatch.setattr("ppdp_spark.spark.release.publication.writable", lambda *_: False)
     assert anonymize(spec_of(theirs, sensitive, kept, form), table=table.repartition(2)).ok
     files = written(ours)
     assert files == written(theirs)
