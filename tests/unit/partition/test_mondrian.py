@@ -138,13 +138,12 @@ def test_sets_are_counted_by_occurrence():
     assert len(groups_of(partition(codes, emptied, axes_for([2]), [DistinctDiversity(2)]))) == 1
 
 
-def test_counts_are_taken_in_chunks(monkeypatch):
+def test_counts_are_taken_in_chunks():
     rng = np.random.default_rng(5)
     codes, values = rng.integers(1, 30, (500, 3)).astype(np.int32), rng.integers(0, 7, 500)
     criteria = [DistinctDiversity(3)]
     whole = partition(codes, Sensitive.single(values, 7), axes_for([29] * 3), criteria)
-    monkeypatch.setattr("ppdp_spark.core.partition.mondrian.COUNT_CELLS", 20)
-    chunked = partition(codes, Sensitive.single(values, 7), axes_for([29] * 3), criteria)
+    chunked = partition(codes, Sensitive.single(values, 7), axes_for([29] * 3), criteria, cells=20)
     assert groups_of(whole) == groups_of(chunked)
 
 

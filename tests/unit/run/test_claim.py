@@ -17,7 +17,7 @@ from pyarrow import fs
 
 from ppdp_spark.errors import BusyError, StorageError
 from ppdp_spark.run import claim as claims
-from ppdp_spark.run.claim import CLAIM, Claim
+from ppdp_spark.run.claim import CLAIM, Claim, Pace
 from ppdp_spark.run.storage import Folder
 
 
@@ -52,13 +52,12 @@ def test_a_claim_lives_as_long_as_its_run(tmp_path):
 
 
 @pytest.mark.parametrize("later", ["2", "0"])
-def test_the_second_run_is_told_who_has_the_output_and_touches_nothing(tmp_path, later, monkeypatch):
-    monkeypatch.setattr(claims, "_PATIENCE", 0.3)
+def test_the_second_run_is_told_who_has_the_output_and_touches_nothing(tmp_path, later):
     folder = Folder.at(tmp_path)
     with Claim.held(folder, "1") as claim:
         with (
             pytest.raises(BusyError, match=rf"run 1, process {os.getpid()} on .*, since 20"),
-            Claim.held(folder, later),
+            Claim.held(folder, later, Pace(patience=0.3)),
         ):
             pass
         assert names(tmp_path) == [".claim-1"]
@@ -179,9 +178,8 @@ def test_two_that_take_over_a_dead_claim(tmp_path):
         assert names(tmp_path) == []
 
 
-def test_a_heartbeat_renews_the_claim_but_never_brings_it_back(tmp_path, monkeypatch):
-    monkeypatch.setattr(claims, "BEAT_SECONDS", 0.02)
-    with Claim.held(Folder.at(tmp_path), "1") as claim:
+def test_a_heartbeat_renews_the_claim_but_never_brings_it_back(tmp_path):
+    with Claim.held(Folder.at(tmp_path), "1", Pace(beat=0.02)) as claim:
         file = tmp_path / ".claim-1"
         os.utime(file, (0, 0))
         for _ in range(100):
@@ -198,9 +196,8 @@ def test_a_heartbeat_renews_the_claim_but_never_brings_it_back(tmp_path, monkeyp
 
 def test_claims_on_a_file_system_that_is_not_local(tmp_path, monkeypatch):
     """No call of the operating system on paths: only what every file system offers."""
-    monkeypatch.setattr(claims, "BEAT_SECONDS", 0.02)
     folder = Folder(fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem()), "bucket/out", "remote://")
-    with Claim.held(folder, "1") as claim:
+    with Claim.held(folder, "1", Pace(beat=0.02)) as claim:
         file, beat = (tmp_path / f"bucket/out/.{kind}-1" for kind in ("claim", "beat"))
         os.utime(file, (0, 0))
         eventually(beat.exists)
