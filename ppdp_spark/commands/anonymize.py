@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
 
 from pyspark.sql import DataFrame, SparkSession
@@ -24,6 +24,7 @@ from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.layout import Layout
+from ppdp_spark.spark.data.person_records import one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, read_table, reject_name_clashes
 from ppdp_spark.spark.engine import column_names as C
@@ -75,9 +76,10 @@ class _Anonymization:
     def run(self, table: DataFrame | None) -> Run:
         with self.stages.stage("read") as counts:
             table = read_table(self.spark, self.spec.input) if table is None else table
-            roles = assign_roles(table, self.spec.columns)
+            files, source = InputFiles.of(table), table
+            table, people = one_record_each(table, self.spec.columns, self.staging.saver("people"))
+            roles = assign_roles(table, self.spec.columns, source=source)
             reject_name_clashes(self.spec, roles)
-            files = InputFiles.of(table)
             require_one_row_each(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
@@ -117,6 +119,8 @@ class _Anonymization:
         reason = "the suppression used a fixed seed: not for publication" if seeded else None
         verdict = Verdict((*decision.rows, *judged), not seeded, reason)
         summary = self._summary(profile, roles, metrics)
+        if people is not None:
+            summary["input"] |= {"rows": people.rows, "people": asdict(people)}
         summary["suppression"] = suppression.facts(found.sensitive, decision)
         return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
 

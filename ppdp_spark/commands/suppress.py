@@ -15,6 +15,7 @@ from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
+from ppdp_spark.spark.data.person_records import one_record_each
 from ppdp_spark.spark.data.profile import count_sensitive
 from ppdp_spark.spark.data.tables import assign_roles, read_table
 from ppdp_spark.spark.suppression import suppression_stage as suppression
@@ -34,8 +35,9 @@ def suppress(spec: ReleaseSpec, *, table: DataFrame | None = None, spark: SparkS
     with Staging.open(spec) as staging:
         with stages.stage("read") as counts:
             table = read_table(session_of(table, spark), spec.input) if table is None else table
-            roles = assign_roles(table, spec.columns)
-            files = InputFiles.of(table)
+            files, source = InputFiles.of(table), table
+            table, _ = one_record_each(table, spec.columns, staging.saver("people"))
+            roles = assign_roles(table, spec.columns, source=source)
             require_one_row_each(table, spec.columns)
             domain = count_sensitive(table, spec, roles)
             counts["rows"] = sum(domain.counts)

@@ -67,7 +67,9 @@ def _from(source: Mapping[str, Any]) -> str:
     if not source:
         return ""
     place = f" of {text(source['source'])}" if source.get("source") else ""
-    return f"{data(source.get('rows'))} rows{place}"
+    people = mapping(source, "people").get("people")
+    whose = f" about {data(people)} people" if people is not None else ""
+    return f"{data(source.get('rows'))} rows{whose}{place}"
 
 
 def _when(created: Any) -> str:
