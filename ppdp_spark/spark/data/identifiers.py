@@ -90,8 +90,8 @@ def _shared(table: DataFrame, name: str, *, person: str) -> str | None:
         return None
     return (
         f"`columns.identifiers`: {row['values']:,} values of `{name}` belong to several people, one of them "
-        f"to {row['most']:,}; see whether `columns.person` ({person}) is what a person is, or list the column "
-        "in `columns.may_repeat`"
+        f"to {row['most']:,}; see whether `columns.person` ({person}) is what a person is, or list the "
+        "column in `columns.may_repeat`"
     )
 
 

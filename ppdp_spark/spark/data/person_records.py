@@ -201,7 +201,7 @@ def _facts(together: DataFrame, parts: Sequence[_Part], person: PersonSpec) -> P
     nobody = F.col("key0").isNull()
     found = together.agg(
         F.sum(rows).alias("rows"),
-        F.count(F.lit(1)).alias("people"),
+        F.count("key0").alias("people"),
         F.count_if(rows > 1).alias("several"),
         F.max(rows).alias("most"),
         F.sum(F.when(nobody, rows)).alias("nobody"),
