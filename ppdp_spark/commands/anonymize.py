@@ -23,6 +23,7 @@ from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
+from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
 from ppdp_spark.spark.data.whole_table import feasibility, value_domain
@@ -80,10 +81,11 @@ class _Anonymization:
 
     def run(self, table: TableLike | None) -> Run:
         with self.stages.stage("read") as counts:
-            table = table_of(self.spec, table, self.spark)
-            roles = assign_roles(table, self.spec.columns)
+            given = table_of(self.spec, table, self.spark)
+            files = InputFiles.of(given)
+            table, people = one_record_each(given, self.spec.columns, self.staging.saver("people"))
+            roles = assign_roles(table, self.spec.columns, source=given)
             reject_name_clashes(self.spec, roles)
-            files = InputFiles.of(table)
             require_one_row_each(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
@@ -111,7 +113,7 @@ class _Anonymization:
             manifest = self._manifest(profile, metrics, decision)
             judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned)
         verdict = suppression.with_decision(judged, decision, self.spec)
-        summary = self._summary(profile, roles, metrics)
+        summary = self._summary(profile, roles, people, metrics)
         summary["suppression"] = suppression.facts(found.sensitive, decision)
         return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
 
@@ -146,11 +148,14 @@ class _Anonymization:
             files=table_digests(self.staging.release),
         )
 
-    def _summary(self, profile: Profile, roles: Roles, metrics: Mapping[str, Any]) -> dict[str, Any]:
+    def _summary(
+        self, profile: Profile, roles: Roles, people: PersonFacts | None, metrics: Mapping[str, Any]
+    ) -> dict[str, Any]:
         release = self.staging.release
         told = release_summary(
             self.spec, profile, roles, source=self.source, metrics=metrics, release=release
         )
+        told["input"] |= input_facts(people)
         facts = self._facts()
         return {**facts, **told, "rows_per_second": round(profile.rows / max(1e-9, facts["seconds"]))}
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.commands.verify import value_domain
+from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
     criteria_of,
@@ -20,7 +22,9 @@ from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
+from ppdp_spark.spark.data.person_records import PersonFacts, Save, input_facts, one_record_each
 from ppdp_spark.spark.data.tables import require_columns
+from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
 from ppdp_spark.spark.judge.robustness import audited
 from ppdp_spark.spec import Command, ReleaseSpec, SpecLike
@@ -36,44 +40,55 @@ def check(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession
     and `spark` are those of `anonymize`.
     """
     spec, stages = ReleaseSpec.of(spec), Stages()
-    people = grouped_people(spec, "check", stages, table=table, spark=spark)
-    with stages.stage("count"):
-        grouped = read_groups(people, spec.columns)
-    with stages.stage("judge"):
-        domain = value_domain(grouped)
-        require_named_values(spec.privacy, domain)
-        criteria = criteria_of(spec.privacy, domain)
-        measured = measured_criteria(spec.privacy, domain)
-        rows = grouped.judge([*criteria, *measured])
-        if spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain):
-            rows = [NOTHING, *rows]
-        if spec.privacy.robustness is not None:
-            rows = audited(spec, people, grouped) + rows
-        verdict = Verdict(tuple(rows))
-    summary = finding_facts(spec, "check", stages, grouped, source=source_of(spec, table))
+    with held_tables() as hold:
+        people, brought = grouped_people(spec, "check", stages, hold, table=table, spark=spark)
+        with stages.stage("count"):
+            grouped = read_groups(people, spec.columns)
+        with stages.stage("judge"):
+            verdict = Verdict(tuple(_judged(spec, people, grouped)))
+    read = {"source": source_of(spec, table), **input_facts(brought)}
+    summary = finding_facts(spec, "check", stages, grouped, read=read)
     summary["release"] = {"groups": verdict.rows[-1].groups}
     return write_findings(spec, "check", verdict, summary)
+
+
+def _judged(spec: ReleaseSpec, people: DataFrame, grouped: Grouped) -> list[VerdictRow]:
+    """Robustness first, if it is demanded; then the other criteria, and what was measured unasked."""
+    domain = value_domain(grouped)
+    require_named_values(spec.privacy, domain)
+    criteria = criteria_of(spec.privacy, domain)
+    measured = measured_criteria(spec.privacy, domain)
+    rows = grouped.judge([*criteria, *measured])
+    if spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain):
+        rows = [NOTHING, *rows]
+    return rows if spec.privacy.robustness is None else audited(spec, people, grouped) + rows
 
 
 def grouped_people(
     spec: ReleaseSpec,
     command: Command,
     stages: Stages,
+    hold: Save,
     *,
     table: TableLike | None,
     spark: SparkSession | None,
-) -> DataFrame:
-    """The spec's table or the one given in its place, found fit to be read as groups."""
+) -> tuple[DataFrame, PersonFacts | None]:
+    """The spec's table or the one given in its place, found fit to be read as groups.
+
+    The rows of a person within a group become one record, if `columns.person` says what a person is.
+    """
     spec.require_for(command, table_given=table is not None)
+    columns = spec.columns
+    within = [columns.group] if columns.group else list(columns.quasi_identifiers)
     with stages.stage("read"):
-        people = table_of(spec, table, spark)
-        require_columns(people, spec.columns)
-        require_one_row_each(people, spec.columns)
-    return people
+        people, brought = one_record_each(table_of(spec, table, spark), columns, hold, within=within)
+        require_columns(people, columns)
+        require_one_row_each(people, columns)
+    return people, brought
 
 
 def finding_facts(
-    spec: ReleaseSpec, command: Command, stages: Stages, grouped: Grouped, *, source: str
+    spec: ReleaseSpec, command: Command, stages: Stages, grouped: Grouped, *, read: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What the summaries of `check` and `explore` share."""
     listed = zip(grouped.labels, grouped.counts, strict=True)
@@ -85,6 +100,6 @@ def finding_facts(
         **run_facts(command, spec.dataset, stages),
         "spec": spec.to_dict(),
         "warnings": list(spec.warnings),
-        "input": {"source": source},
+        "input": dict(read),
         "sensitive": sensitive,
     }

@@ -18,9 +18,11 @@ from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
+from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import assign_roles
 from ppdp_spark.spark.data.whole_table import feasibility
+from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.suppression import suppression_stage
 from ppdp_spark.spec import ReleaseSpec, SpecLike
 
@@ -36,9 +38,10 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
     spec = ReleaseSpec.of(spec)
     spec.require_for("eligibility", table_given=table is not None)
     stages = Stages()
-    with stages.stage("read") as counts:
-        people = table_of(spec, table, spark)
-        roles = assign_roles(people, spec.columns)
+    with held_tables() as hold, stages.stage("read") as counts:
+        given = table_of(spec, table, spark)
+        people, brought = one_record_each(given, spec.columns, hold)
+        roles = assign_roles(people, spec.columns, source=given)
         require_one_row_each(people, spec.columns)
         profile = profile_table(people, spec, roles)
         counts["rows"] = profile.kept
@@ -47,7 +50,7 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
         **run_facts("eligibility", spec.dataset, stages),
         "spec": spec.to_dict(),
         "warnings": list(spec.warnings),
-        "input": {"source": source_of(spec, table)},
+        "input": {"source": source_of(spec, table), **input_facts(brought)},
     }
     return Run(Verdict(rows, False, REASON), summary)
 

@@ -26,6 +26,8 @@ from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.given_tables import TableLike, source_of
+from ppdp_spark.spark.data.person_records import input_facts
+from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
 from ppdp_spark.spec import ExploreSpec, ReleaseSpec, SpecLike
 
@@ -54,19 +56,20 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
     `anonymize`.
     """
     spec, stages = ReleaseSpec.of(spec), Stages()
-    people = grouped_people(spec, "explore", stages, table=table, spark=spark)
-    with stages.stage("count"):
-        grouped = read_groups(people, spec.columns)
     wanted = spec.explore or ExploreSpec()
-    values = _chosen(grouped, wanted)
-    width = max(0, len(grouped.values) - 1)
-    bounds = Bounds(max_l=min(wanted.max_l, width), max_m=wanted.max_m)
-    domain = value_domain(grouped)
-    require_named_values(spec.privacy, domain)
-    criteria = criteria_of(spec.privacy, domain)
-    with stages.stage("scan"):
-        signing = [_Signing(value, domain.case, bounds.max_l) for value in values]
-        found = grouped.reduce([*signing, *criteria])
+    with held_tables() as hold:
+        people, brought = grouped_people(spec, "explore", stages, hold, table=table, spark=spark)
+        with stages.stage("count"):
+            grouped = read_groups(people, spec.columns)
+        values = _chosen(grouped, wanted)
+        width = max(0, len(grouped.values) - 1)
+        bounds = Bounds(max_l=min(wanted.max_l, width), max_m=wanted.max_m)
+        domain = value_domain(grouped)
+        require_named_values(spec.privacy, domain)
+        criteria = criteria_of(spec.privacy, domain)
+        with stages.stage("scan"):
+            signing = [_Signing(value, domain.case, bounds.max_l) for value in values]
+            found = grouped.reduce([*signing, *criteria])
     with stages.stage("explore"):
         skylines = [
             knowledge.explore(signed, c, bounds) for signed in found[: len(values)] for c in wanted.confidence
@@ -75,7 +78,8 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
     rows = [row for criterion, statistic in pairs for row in criterion.decide(statistic)]
     nothing = spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain)
     verdict = Verdict((NOTHING, *rows) if nothing else tuple(rows))
-    summary = finding_facts(spec, "explore", stages, grouped, source=source_of(spec, table))
+    read = {"source": source_of(spec, table), **input_facts(brought)}
+    summary = finding_facts(spec, "explore", stages, grouped, read=read)
     summary["release"] = {"groups": skylines[0].groups}
     summary["knowledge"] = [_named(skyline, grouped) for skyline in skylines]
     return write_findings(spec, "explore", verdict, summary)

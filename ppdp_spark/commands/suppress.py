@@ -15,6 +15,7 @@ from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
+from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import count_sensitive
 from ppdp_spark.spark.data.tables import assign_roles
 from ppdp_spark.spark.suppression import suppression_stage as suppression
@@ -35,9 +36,10 @@ def suppress(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSess
     stages = Stages()
     with Staging.open(spec) as staging:
         with stages.stage("read") as counts:
-            people = table_of(spec, table, spark)
-            roles = assign_roles(people, spec.columns)
-            files = InputFiles.of(people)
+            given = table_of(spec, table, spark)
+            files = InputFiles.of(given)
+            people, brought = one_record_each(given, spec.columns, staging.saver("people"))
+            roles = assign_roles(people, spec.columns, source=given)
             require_one_row_each(people, spec.columns)
             domain = count_sensitive(people, spec, roles)
             counts["rows"] = sum(domain.counts)
@@ -48,7 +50,7 @@ def suppress(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSess
         facts = {
             "spec": spec.to_dict(),
             "warnings": list(spec.warnings),
-            "input": {"rows": sum(domain.counts), "source": source_of(spec, table)},
+            "input": {"rows": sum(domain.counts), "source": source_of(spec, table), **input_facts(brought)},
             "suppression": suppression.facts(domain, decision),
         }
         if not decision.within_budget:

@@ -10,7 +10,7 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from ppdp_spark.spec.fields import Names, Positive, SpecModel, Text
+from ppdp_spark.spec.fields import Names, Positive, SpecModel, Text, fields_of
 from ppdp_spark.spec.messages import Location, excerpt, shown
 from ppdp_spark.spec.nearest import suggestion
 
@@ -105,6 +105,11 @@ class QuasiIdentifierSpec(SpecModel):
     weight: Positive = Field(
         default=1.0, description="How much a cut on this column counts: larger keeps it finer."
     )
+    varies: Literal["error", "latest"] | None = Field(
+        default=None,
+        description="With `columns.person`: what to do if a person's rows disagree. `error`, the default, "
+        "stops the run; `latest` takes the value from the row with the latest `person.latest_by`.",
+    )
 
     @classmethod
     def written_out(cls, data: Any) -> Any:
@@ -128,6 +133,27 @@ class QuasiIdentifierSpec(SpecModel):
         schema = handler(core_schema)
         types = list(ColumnType.__args__)  # type: ignore[attr-defined]
         with_shorthand(schema, handler, {"enum": [*types, None]})
+        return schema
+
+
+class PersonSpec(SpecModel):
+    """What a person is, where a person has several rows: they become one record."""
+
+    column: Text = Field(examples=["patient_id"], description="Rows with the same value are one person.")
+    latest_by: Text | None = Field(
+        default=None, description="Date, timestamp or number that says which row of a person is the latest."
+    )
+
+    @classmethod
+    def written_out(cls, data: Any) -> Any:
+        return {"column": data} if isinstance(data, str) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        with_shorthand(schema, handler, {"type": "string", "minLength": 1})
         return schema
 
 
@@ -160,6 +186,10 @@ class ColumnsSpec(SpecModel):
         default=(),
         description="Identifiers that do not tell people apart, such as names: they may repeat.",
     )
+    person: PersonSpec | None = Field(
+        default=None,
+        description="The column that tells which rows are the same person; guarantees then count people.",
+    )
     quasi_identifiers: dict[Text, QuasiIdentifierSpec] = Field(
         default_factory=dict, description="Generalized, or published apart from the sensitive column."
     )
@@ -173,6 +203,11 @@ class ColumnsSpec(SpecModel):
         default=None, description="For `check`: the column that names the group of a row."
     )
 
+    @property
+    def of_records(self) -> tuple[str, ...]:
+        """Identifiers of a table with one record per person: the person, where rows were brought together."""
+        return self.identifiers if self.person is None else (self.person.column,)
+
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
         """A column has one role. Spark ignores case in column names, so this does too."""
@@ -183,6 +218,7 @@ class ColumnsSpec(SpecModel):
                 seen[name.casefold()] = (role, name)
             else:
                 yield (role,), _same_column(name, role, first_name=first[1], first_role=first[0])
+        yield from _person_problems(data)
         known, repeating = data.get("identifiers"), data.get("may_repeat")
         if isinstance(repeating, list | tuple):
             names = (
@@ -192,6 +228,25 @@ class ColumnsSpec(SpecModel):
                 if isinstance(name, str) and name not in names:
                     hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
                     yield ("may_repeat", i), f"({shown(name)}) is not one of `columns.identifiers`; {hint}"
+
+
+def _person_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """What `varies` needs of `person`, and the other way round."""
+    person, attributes = data.get("person"), data.get("quasi_identifiers")
+    declared = fields_of(PersonSpec.written_out(person))
+    varying = {
+        name: fields_of(attribute).get("varies")
+        for name, attribute in (attributes.items() if isinstance(attributes, Mapping) else ())
+        if fields_of(attribute).get("varies") is not None
+    }
+    for name, rule in varying.items():
+        place = ("quasi_identifiers", name, "varies")
+        if person is None:
+            yield place, "is about several rows per person: add `person: ...`, or remove it"
+        elif rule == "latest" and declared.get("latest_by") is None:
+            yield place, "(latest) needs a date: add `person: {column: ..., latest_by: ...}`"
+    if declared.get("latest_by") is not None and "latest" not in varying.values():
+        yield ("person", "latest_by"), "is used by no column: add `varies: latest` to one, or remove it"
 
 
 def _same_column(name: str, role: str, *, first_name: str, first_role: str) -> str:
@@ -206,6 +261,7 @@ def _roles(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     sensitive = data.get("sensitive")
     columns = {
         "identifiers": data.get("identifiers"),
+        "person": [fields_of(PersonSpec.written_out(data.get("person"))).get("column")],
         "quasi_identifiers": data.get("quasi_identifiers"),
         "sensitive": [
             sensitive.get("column")

@@ -69,7 +69,9 @@ def _from(source: Mapping[str, Any]) -> str:
     place = text(source.get("source") or "")
     if source.get("rows") is None:
         return place
-    return f"{data(source['rows'])} rows" + (f" of {place}" if place else "")
+    people = mapping(source, "people").get("people")
+    whose = f" about {data(people)} people" if people is not None else ""
+    return f"{data(source['rows'])} rows{whose}" + (f" of {place}" if place else "")
 
 
 def _when(created: Any) -> str:

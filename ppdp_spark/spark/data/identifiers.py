@@ -1,4 +1,4 @@
-"""One row per person: every guarantee counts rows, so an identifier that repeats stops the run.
+"""Identifiers tell people apart: every guarantee counts records, so one that repeats stops the run.
 
 That nothing repeats is proved cheaply: equal identifiers have equal hashes, so if no hash occurs twice, no
 identifier does. Only where a hash does are the identifiers themselves counted, which decides: a mere
@@ -7,7 +7,7 @@ collision of hashes, also one that somebody made, costs time and changes nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,14 +26,33 @@ if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec
 
 _FIX = (
-    "guarantees count one row per person: bring the rows of each person together first (several sensitive "
-    "values as an array, with `case: mvpi-set`), or list the column in `columns.may_repeat` if it does not "
-    "tell people apart, such as a name or a household"
+    "guarantees count one row per person: say that rows with the same value are one person "
+    "(`columns.person` in place of `identifiers`; several sensitive values need `case: mvpi-set`), or list "
+    "the column in `columns.may_repeat` if it does not tell people apart, such as a name or a household"
 )
 
 
 def require_one_row_each(table: DataFrame, columns: ColumnsSpec) -> None:
-    """Raise one `DataError` with every identifier that stands on several rows; never which value does."""
+    """Raise one `DataError` with every identifier that stands on several rows; never which value does.
+
+    Where rows of a person were brought together, `columns.person` is what tells people apart.
+    """
+    if columns.person is None:
+        _require(table, columns, _problem)
+
+
+def require_one_person_each(table: DataFrame, columns: ColumnsSpec) -> None:
+    """Raise one `DataError` with every identifier that stands with several people.
+
+    Whoever has several rows may have several values of it, such as numbers of visits; nobody else has them.
+    """
+    person = columns.person
+    if person is not None:
+        _require(table, columns, partial(_shared, person=person.column))
+
+
+def _require(table: DataFrame, columns: ColumnsSpec, problem: Callable[[DataFrame, str], str | None]) -> None:
+    """Raise one `DataError` with the problems of all identifiers that must not repeat."""
     names = [name for name in columns.identifiers if name not in columns.may_repeat]
     if not names:
         return
@@ -46,7 +65,7 @@ def require_one_row_each(table: DataFrame, columns: ColumnsSpec) -> None:
     ]
     if unfit:
         raise DataError(unfit)
-    found = all_at_once(table.sparkSession, [partial(_problem, table, name) for name in names])
+    found = all_at_once(table.sparkSession, [partial(problem, table, name) for name in names])
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise DataError(problems)
@@ -57,6 +76,23 @@ def _problem(table: DataFrame, name: str) -> str | None:
     if not some_hash_repeats(table, F.xxhash64(value)):
         return None
     return repeats_told(table, name, value)
+
+
+def _shared(table: DataFrame, name: str, *, person: str) -> str | None:
+    value, owner = (folded(column(one), table.schema[one].dataType) for one in (name, person))
+    pairs = table.select(value.alias("value"), owner.alias("person")).distinct()
+    if not some_hash_repeats(pairs, F.xxhash64("value")):
+        return None
+    counted = pairs.groupBy("value").count()
+    row = counted.agg(F.count_if(F.col("count") > 1).alias("values"), F.max("count").alias("most")).first()
+    assert row is not None
+    if not row["values"]:
+        return None
+    return (
+        f"`columns.identifiers`: {row['values']:,} values of `{name}` belong to several people, one of them "
+        f"to {row['most']:,}; see whether `columns.person` ({person}) is what a person is, or list the "
+        "column in `columns.may_repeat`"
+    )
 
 
 def some_hash_repeats(table: DataFrame, hashed: Column) -> bool:

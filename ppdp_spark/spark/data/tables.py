@@ -81,8 +81,19 @@ def read_table(spark: SparkSession, source: InputSpec) -> DataFrame:
         ) from None
 
 
-def assign_roles(table: DataFrame, columns: ColumnsSpec) -> Roles:
-    """Check every declared column against the table; all problems are reported together."""
+def require_declared(table: DataFrame, columns: ColumnsSpec) -> None:
+    """Check that a table of rows has every column that the spec names, whatever its type."""
+    types = {field.name: field.dataType for field in table.schema.fields}
+    problems = _missing(types, _declared(columns, of_rows=True))
+    if problems:
+        raise DataError(problems)
+
+
+def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | None = None) -> Roles:
+    """Check every declared column against the table; all problems are reported together.
+
+    `source` is the table of rows, if those of each person were brought together since.
+    """
     types = {field.name: field.dataType for field in table.schema.fields}
     declared = _declared(columns)
     problems = _missing(types, declared)
@@ -100,7 +111,9 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec) -> Roles:
             )
     if problems:
         raise DataError(problems)
-    return Roles(kinds, sensitive, tuple(name for name in types if name not in declared))
+    named = _declared(columns, of_rows=True)
+    names = types if source is None else source.columns
+    return Roles(kinds, sensitive, tuple(name for name in names if name not in named))
 
 
 def require_columns(table: DataFrame, columns: ColumnsSpec) -> None:
@@ -142,9 +155,16 @@ def _missing(types: Mapping[str, T.DataType], declared: Mapping[str, str]) -> li
     return problems
 
 
-def _declared(columns: ColumnsSpec) -> dict[str, str]:
-    """Every column the spec names -> the field that names it."""
-    names = dict.fromkeys(columns.identifiers, "columns.identifiers")
+def _declared(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str, str]:
+    """Every column the spec names -> the field that names it.
+
+    Of a table with one record per person, unless it is about the table of rows that those are made of.
+    """
+    names = dict.fromkeys(columns.identifiers if of_rows else columns.of_records, "columns.identifiers")
+    if columns.person is not None:
+        names[columns.person.column] = "columns.person.column"
+        if columns.person.latest_by is not None and of_rows:
+            names[columns.person.latest_by] = "columns.person.latest_by"
     names |= {name: f"columns.quasi_identifiers.{name}" for name in columns.quasi_identifiers}
     names |= dict.fromkeys(columns.publish_as_is, "columns.publish_as_is")
     if columns.sensitive is not None:

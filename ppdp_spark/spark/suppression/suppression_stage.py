@@ -236,6 +236,6 @@ def public_facts(decision: Decision) -> dict[str, Any] | None:
 def declared_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> DataFrame:
     """The rows that take part, with the columns that suppression tells rows apart by: those with a role."""
     columns = spec.columns
-    names = [*columns.identifiers, *columns.quasi_identifiers, *columns.publish_as_is]
+    names = [*columns.of_records, *columns.quasi_identifiers, *columns.publish_as_is]
     names += [columns.sensitive.column] if columns.sensitive is not None else []
     return table.where(take_part(table, spec, roles)).select(*(C.quoted(name) for name in names))

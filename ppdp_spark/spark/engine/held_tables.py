@@ -1,0 +1,24 @@
+"""Tables that a command reads several times and has no folder for: Spark keeps them while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pyspark.sql import DataFrame
+
+
+@contextmanager
+def held_tables() -> Iterator[Callable[[DataFrame], DataFrame]]:
+    """A function that has Spark keep a table, in memory or else on its disks, until the block ends."""
+    held: list[DataFrame] = []
+
+    def hold(table: DataFrame) -> DataFrame:
+        held.append(table.persist())
+        return held[-1]
+
+    try:
+        yield hold
+    finally:
+        for table in held:
+            table.unpersist()
