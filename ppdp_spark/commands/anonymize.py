@@ -26,9 +26,9 @@ from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
-from ppdp_spark.spark.data.whole_table import feasibility, value_domain
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
+from ppdp_spark.spark.partition.whole_table import feasibility, value_domain
 from ppdp_spark.spark.release.publish import publish, require_conserved
 from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.release_summary import release_summary

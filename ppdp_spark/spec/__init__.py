@@ -23,7 +23,7 @@ from ppdp_spark.spec.attack import (
     OriginalSpec,
     SubjectSpec,
 )
-from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, QuasiIdentifierSpec, SensitiveSpec
+from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, PersonSpec, QuasiIdentifierSpec, SensitiveSpec
 from ppdp_spark.spec.privacy import (
     AlphaKSpec,
     BetaLikenessSpec,
@@ -31,6 +31,7 @@ from ppdp_spark.spec.privacy import (
     LDiversitySpec,
     PriorSpec,
     PrivacySpec,
+    ProximitySpec,
     RobustnessSpec,
     SkylinePointSpec,
     SkylineSpec,
@@ -60,8 +61,10 @@ __all__ = [
     "NamedPersonSpec",
     "OriginalSpec",
     "OutputSpec",
+    "PersonSpec",
     "PriorSpec",
     "PrivacySpec",
+    "ProximitySpec",
     "QuasiIdentifierSpec",
     "ReleaseSpec",
     "RobustnessSpec",

@@ -47,7 +47,7 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
     if command in ("check", "explore") and not (spec.columns.group or spec.columns.quasi_identifiers):
         yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
     if command == "attack" and spec.columns.person is not None:
-        yield "`columns.person` is not part of `attack`: give it a table with one row per person, or remove it"
+        yield "`columns.person` is not part of `attack`: its tables need one row per person; remove it"
     if command == "attack":
         yield from lacking_for_attack(spec.attack, spec.columns)
 

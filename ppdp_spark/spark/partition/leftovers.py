@@ -16,7 +16,6 @@ from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.core.partition.placement import Placement
 from ppdp_spark.run.criteria.guarantees import least_group_size, separable_criteria
 from ppdp_spark.run.criteria.knowledge import attribute_labels, robust_criterion
-from ppdp_spark.spark.data.whole_table import everybody, value_domain
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, Save, prior_places
 from ppdp_spark.spark.partition.fragments import fragments_of
@@ -30,6 +29,7 @@ from ppdp_spark.spark.partition.place_people import (
 )
 from ppdp_spark.spark.partition.priors import PriorSet
 from ppdp_spark.spark.partition.supplied_priors import encoded, priors_of
+from ppdp_spark.spark.partition.whole_table import everybody, value_domain
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from ppdp_spark.core.criteria.skyline import SkylineCriterion, balanced_floors
 from ppdp_spark.core.partition.art import TreePlacement
 from ppdp_spark.run.criteria.guarantees import separable_criteria
 from ppdp_spark.run.criteria.knowledge import coupled_skyline
-from ppdp_spark.spark.data.whole_table import everybody, value_domain
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
 from ppdp_spark.spark.partition.coupled_skyline import Coupling
 from ppdp_spark.spark.partition.cut_people import CutFragment, DescribeGroups, partition_rows
 from ppdp_spark.spark.partition.leftovers import Demands, PlaceTable
+from ppdp_spark.spark.partition.whole_table import everybody, value_domain
 
 
 def mondrian(table: CodedTable) -> PartitionerOnSpark:
