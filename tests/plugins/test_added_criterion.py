@@ -193,6 +193,11 @@ REDECLARED = (
             f"{REDECLARED} = dataclasses.replace(base, field='x', names=('x',), parameters=None, bare=False)",
             "declares no `parameters`",
         ),
+        (
+            f"{REDECLARED} = dataclasses.replace(base, field='x', names=('x',),"
+            " traits=dataclasses.replace(base.traits, priors=True))",
+            "looks at priors, which nothing would give to it",
+        ),
     ],
 )
 def test_a_package_that_is_broken_or_clashes_is_named(tmp_path: Path, module: str, told: str) -> None:

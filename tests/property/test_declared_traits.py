@@ -89,7 +89,7 @@ def groups(draw: st.DrawFn, case: str = "svpi", least: int = 1) -> GroupSummarie
 
 
 def domain(counts: tuple[int, ...] = (9, 6, 5, 2), case: str = "svpi") -> ValueDomain:
-    return ValueDomain(LABELS, counts, case)
+    return ValueDomain(LABELS, counts, case, "int")
 
 
 def holds(criterion: Criterion[Any], some: GroupSummaries) -> bool:

@@ -87,8 +87,11 @@ def _load(point: EntryPoint) -> Family:
     if not isinstance(family, Family):
         kind = type(family).__name__
         raise SpecError(f"the criterion {_named(point)} is not a `Family` but of type {kind}; {remedy}")
-    if family.parameters is None and point.dist is not None:
+    if point.dist is not None and family.parameters is None:
         raise SpecError(f"the criterion {_named(point)} declares no `parameters`; {remedy}")
+    if point.dist is not None and family.traits.priors:
+        reason = "looks at priors, which nothing would give to it, so nobody would judge it"
+        raise SpecError(f"the criterion {_named(point)} {reason}; {remedy}")
     return family
 
 

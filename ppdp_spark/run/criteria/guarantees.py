@@ -123,10 +123,13 @@ def built(
 ) -> Criterion[Any] | None:
     """The criterion, or the part that each group meets by itself; None if it applies to no value.
 
-    It must have the traits that its family declares: others rely on them.
+    It must have the traits that its family declares, for others rely on them. Only a family whose model is
+    written by hand, and checked against the values, may make no criterion of what is demanded.
     """
     part = family.local if local else None
     criterion, traits = (part or family.build)(given, domain), family.traits
+    if criterion is None and part is None and family.parameters is not None:
+        raise SpecError(f"`privacy.{family.field}` is demanded, and no criterion is made of it")
     if criterion is None:
         return None
     agreed = (criterion.needs_priors, criterion.union_closed) == (traits.priors, traits.closed(domain.case))

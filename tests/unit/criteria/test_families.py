@@ -157,6 +157,8 @@ def test_what_is_built_must_have_the_traits_that_are_declared() -> None:
         family = invented(build=lambda given, domain, kind=kind: kind(given["k"]))
         with pytest.raises(SpecError, match=r"`privacy\.invented` does not have the traits it declares"):
             guarantees.built(family, {"k": 3}, DOMAIN)
+    with pytest.raises(SpecError, match="no criterion is made of it"):
+        guarantees.built(invented(build=lambda given, domain: None), {"k": 3}, DOMAIN)
     family = invented(build=lambda given, domain: Called(given["k"]))
     assert guarantees.built(family, {"k": 3}, DOMAIN) == Called(3)
 
