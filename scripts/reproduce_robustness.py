@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from reproduction import NO_FIGURES, ROOT, Record, adult_path, pyplot, save, table, write_results
 
 from ppdp_spark.core.criteria.robustness import RRobustness, relaxed
@@ -70,7 +71,7 @@ class Study:
     sensitive: Sensitive
 
     @classmethod
-    def of(cls, names: Sequence[str], columns: dict[str, np.ndarray]) -> Study:
+    def of(cls, names: Sequence[str], columns: dict[str, NDArray[Any]]) -> Study:
         codes = [np.unique(columns[name], return_inverse=True)[1] + 1 for name in names]
         labels, values = np.unique(columns[SENSITIVE], return_inverse=True)
         sensitive = Sensitive.single(values.astype(np.int32), len(labels))

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import ARGUMENTS, Opened, Visit
 from playwright.sync_api import Browser, sync_playwright
+
+from browser.browsing import ARGUMENTS, Opened, Visit
 
 
 @pytest.fixture(scope="session")

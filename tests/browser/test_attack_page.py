@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import report_examples as examples
-from browsing import Opened, Visit
 
+from browser.browsing import Opened, Visit
 from ppdp_spark.report import render
 
 pytestmark = pytest.mark.browser

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import report_examples as examples
-from browsing import Visit
 
+from browser.browsing import Visit
 from ppdp_spark.report import Choice, Compared, render_comparison, render_sweep
 
 pytestmark = pytest.mark.browser

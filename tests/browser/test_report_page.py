@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import report_examples as examples
-from browsing import Opened, Visit
 
+from browser.browsing import Opened, Visit
 from ppdp_spark.report import render
 
 pytestmark = pytest.mark.browser

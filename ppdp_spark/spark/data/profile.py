@@ -21,6 +21,7 @@ from ppdp_spark.errors import CHANGED, DataError
 from ppdp_spark.spark.data.physical import YEARS, to_physical
 from ppdp_spark.spark.data.sameness import folded, null_as_element, text_of
 from ppdp_spark.spark.data.tables import Roles
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 
@@ -182,7 +183,7 @@ def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column)
         value = _folded_sensitive(spec, table)
         missing = value.isNull() if spec.columns.sensitive.case == "svpi" else _some_null(value)
         wanted.append(F.count_if(missing).alias("nulls_sensitive"))
-    return table.agg(*wanted).first().asDict()
+    return only_row(table.agg(*wanted)).asDict()
 
 
 def _folded_sensitive(spec: ReleaseSpec, table: DataFrame) -> Column:
