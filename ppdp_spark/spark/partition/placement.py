@@ -20,6 +20,7 @@ from ppdp_spark.run.results import Stages
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import Profile
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.partition.fragments import (
     Tree,
     confirmed_tree,
@@ -142,7 +143,7 @@ def _second_round(groups: DataFrame, fragments: int, task: PlaceFragment, save: 
 
 
 def _people(groups: DataFrame) -> int:
-    found = groups.agg(F.sum(C.SIZE)).first()[0]
+    found = only_row(groups.agg(F.sum(C.SIZE)))[0]
     return int(found or 0)
 
 
