@@ -70,7 +70,7 @@ def breach_probability(ratio: Any) -> FloatArray:
     """BP = 1/(NR+1); below one for every positive NR, however small."""
     ratio = np.asarray(ratio, dtype=float)
     probability = 1.0 / (ratio + 1.0)
-    return np.where(ratio > 0, np.minimum(probability, np.nextafter(1.0, 0.0)), probability)
+    return np.asarray(np.where(ratio > 0, np.minimum(probability, np.nextafter(1.0, 0.0)), probability))
 
 
 def safe_targets(targets: Sequence[Target], statistics: FloatArray) -> BoolArray:
