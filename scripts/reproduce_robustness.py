@@ -191,6 +191,7 @@ def read_census(rows: int) -> Study:
 
 
 def census_study(people: pa.Table) -> Study:
+    """The synthetic census as a study."""
     columns = {name: people.column(name).to_numpy() for name in (*CENSUS, SENSITIVE)}
     texts = {name: columns[name].astype(str) for name in (*CENSUS, SENSITIVE) if name not in NUMERIC}
     return Study.of(CENSUS, columns | texts)

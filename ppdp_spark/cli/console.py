@@ -95,6 +95,7 @@ def progress(spark: SparkSession, *, silent: bool = False) -> Iterator[None]:
 
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
+    """A Spark session of this process; a signal stops it in good order."""
     from ppdp_spark.spark.engine.shutdown import stopped_by_signals
     from ppdp_spark.spark.session import local_session
 

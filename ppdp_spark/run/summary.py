@@ -12,6 +12,7 @@ from ppdp_spark.run.results import Stages
 
 
 def package_version() -> str:
+    """The version of ppdp-spark that is installed."""
     return version("ppdp-spark")
 
 

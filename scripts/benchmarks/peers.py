@@ -26,6 +26,7 @@ def people(path: str) -> pd.DataFrame:
 
 
 def anonypy(table: pd.DataFrame, k: int) -> list[int]:
+    """Sizes of the groups that anonypy makes."""
     from anonypy import Preserver
 
     typed = table.astype(dict.fromkeys((*CATEGORICAL, SENSITIVE), "category"))
@@ -36,6 +37,7 @@ def anonypy(table: pd.DataFrame, k: int) -> list[int]:
 
 
 def polarfrost(table: pd.DataFrame, k: int) -> list[int]:
+    """Sizes of the groups that polarfrost makes."""
     import polars
     from polarfrost import mondrian_k_anonymity
 

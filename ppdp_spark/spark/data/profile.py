@@ -136,7 +136,8 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
     _reject(spec, roles, found, nulls)
     categories = _categories(dict(zip(named, rest, strict=False)))
     attributes = tuple(
-        _attribute(j, name, table, spec, roles, found, categories) for j, name in enumerate(roles.kinds)
+        _attribute(j, name, table=table, spec=spec, roles=roles, found=found, categories=categories)
+        for j, name in enumerate(roles.kinds)
     )
     sensitive = None if spec.columns.sensitive is None else rest[-1]
     fingerprint = f"{int(found['rows'])}-{int(found['content'] or 0) & (2**64 - 1):016x}"
@@ -249,6 +250,7 @@ def _categories(found: Mapping[str, pa.ChunkedArray]) -> dict[str, list[str]]:
 def _attribute(
     position: int,
     name: str,
+    *,
     table: DataFrame,
     spec: ReleaseSpec,
     roles: Roles,

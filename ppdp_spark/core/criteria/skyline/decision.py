@@ -44,6 +44,7 @@ def least_safe_ratio(point: Point) -> float:
 
 
 def least_safe_ratios(targets: Sequence[Target]) -> FloatArray:
+    """The least safe negated ratio of each target."""
     return np.array([least_safe_ratio(target.point) for target in targets], dtype=float)
 
 
