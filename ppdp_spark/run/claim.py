@@ -32,11 +32,24 @@ from ppdp_spark.run.storage import Folder
 log = logging.getLogger(__name__)
 
 CLAIM, BEAT = ".claim-", ".beat-"
-BEAT_SECONDS = 15.0
-STALE_SECONDS = 180.0
-"""Without a heartbeat for so long, a run whose process cannot be looked at counts as dead."""
 
-_PATIENCE = 3.0
+
+@dataclass(frozen=True)
+class Pace:
+    """The times of a claim, in seconds.
+
+    where
+        beat      between two heartbeats
+        stale     without a heartbeat for so long, a run whose process cannot be looked at counts as dead
+        patience  how long the first of several runs waits for the others to withdraw
+    """
+
+    beat: float = 15.0
+    stale: float = 180.0
+    patience: float = 3.0
+
+
+USUAL = Pace()
 
 
 @dataclass(frozen=True)
@@ -45,12 +58,13 @@ class Claim:
 
     folder: Folder
     run_id: str
+    pace: Pace = USUAL
 
     @classmethod
     @contextmanager
-    def held(cls, folder: Folder, run_id: str) -> Iterator[Claim]:
+    def held(cls, folder: Folder, run_id: str, pace: Pace = USUAL) -> Iterator[Claim]:
         """Claim the folder while the work inside goes on; `BusyError` at once if another run has it."""
-        claim = cls(folder.create(), run_id)
+        claim = cls(folder.create(), run_id, pace)
         ended = threading.Event()
         beating = threading.Thread(target=claim._beat, args=(ended,), daemon=True, name="claim")
         try:
@@ -60,7 +74,7 @@ class Claim:
         finally:
             ended.set()
             if beating.ident is not None:
-                beating.join(_PATIENCE)
+                beating.join(pace.patience)
             with suppress(OSError):
                 claim.file.delete()
                 claim.beat.delete()
@@ -84,7 +98,7 @@ class Claim:
 
     def _take(self) -> None:
         self._write(held=False)
-        patient_until = time.monotonic() + _PATIENCE
+        patient_until = time.monotonic() + self.pace.patience
         while rivals := self._rivals():
             first = min(rivals)
             had = [run_id for run_id, content in rivals.items() if content.get("held")]
@@ -119,7 +133,7 @@ class Claim:
                 continue
             rival = Claim(self.folder, run_id)
             stamps = [mtime for mtime in (info.mtime, rival.beat.info().mtime) if mtime]
-            stale = bool(now and stamps and (now - max(stamps)).total_seconds() > STALE_SECONDS)
+            stale = bool(now and stamps and (now - max(stamps)).total_seconds() > self.pace.stale)
             if _alive(content, stale=stale):
                 found[run_id] = content
             else:
@@ -130,7 +144,7 @@ class Claim:
 
     def _beat(self, ended: threading.Event) -> None:
         """Stamp the claim again and again, until the run ends or the claim was taken away."""
-        while not ended.wait(BEAT_SECONDS) and self._stamped():
+        while not ended.wait(self.pace.beat) and self._stamped():
             pass
 
     def _stamped(self) -> bool:

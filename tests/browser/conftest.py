@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from browser.browsing import ARGUMENTS, Opened, Visit
+from support.report.browsing import ARGUMENTS, Opened, Visit
 
 
 @pytest.fixture(scope="session")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import report_examples as examples
 
-from browser.browsing import Opened, Visit
 from ppdp_spark.report import render
+from support.report import examples
+from support.report.browsing import Opened, Visit
 
 pytestmark = pytest.mark.browser
 

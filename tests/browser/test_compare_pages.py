@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import report_examples as examples
 
-from browser.browsing import Visit
 from ppdp_spark.report import Choice, Compared, render_comparison, render_sweep
+from support.report import examples
+from support.report.browsing import Visit
 
 pytestmark = pytest.mark.browser
 

@@ -14,7 +14,9 @@ from subprocess import CompletedProcess
 
 import pytest
 from pyspark.find_spark_home import _find_spark_home
-from releases import ROOT, run, same_content, sets, write_people
+
+from support.places import ROOT
+from support.released.releases import run, same_content, sets, write_people
 
 pytestmark = pytest.mark.airflow
 

@@ -6,7 +6,8 @@ import json
 import sys
 
 import pytest
-from releases import run, same_content, write_people
+
+from support.released.releases import run, same_content, write_people
 
 pytestmark = pytest.mark.cluster
 

@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from releases import ROOT, run, same_content, sets
 
 from ppdp_spark.commands import anonymize, verify
 from ppdp_spark.errors import BusyError, StorageError
@@ -27,6 +26,8 @@ from ppdp_spark.run.results import watched_by
 from ppdp_spark.spark.partition import fragments
 from ppdp_spark.spark.release import numbering
 from ppdp_spark.spec import ReleaseSpec
+from support.places import ROOT
+from support.released.releases import run, same_content, sets
 
 pytestmark = pytest.mark.cluster
 

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from support.places import ROOT
+
 pytestmark = pytest.mark.cluster
 
-ROOT = Path(__file__).parents[2]
 
 RUN = """
 import sys

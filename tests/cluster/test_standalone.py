@@ -16,7 +16,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from pyspark.find_spark_home import _find_spark_home
-from releases import ROOT, run, same_content, sets, write_people
+
+from support.places import ROOT
+from support.released.releases import run, same_content, sets, write_people
 
 pytestmark = pytest.mark.cluster
 

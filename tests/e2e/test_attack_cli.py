@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from support.places import ROOT
+
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 PPDP = [sys.executable, "-c", "from ppdp_spark.cli.app import main; main()"]
 SUBMIT = [
     str(Path(sys.executable).parent / "spark-submit"),

@@ -10,9 +10,8 @@ import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
 from ppdp_spark.errors import BudgetError, InfeasibleError
-
-from .beliefs import learned, naive_posterior, worst_posterior
-from .reading import read_release
+from support.oracle.beliefs import learned, naive_posterior, worst_posterior
+from support.oracle.reading import read_release
 
 SEEDS = range(6)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .chunks import judged
+from support.oracle.chunks import judged
 
 
 @pytest.mark.slow

@@ -10,9 +10,8 @@ import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
 from ppdp_spark.errors import DataError, SpecError
-
-from .judging import judge
-from .tables import Trial
+from support.oracle.judging import judge
+from support.oracle.tables import Trial
 
 TEXT, TEXTS = pa.string(), pa.list_(pa.string())
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from .criteria import findings
-from .judging import agree, examine
-from .reading import Objection
-from .tables import Trial
+from support.oracle.criteria import findings
+from support.oracle.judging import agree, examine
+from support.oracle.reading import Objection
+from support.oracle.tables import Trial
 
 Rows = list[dict[str, Any]]
 

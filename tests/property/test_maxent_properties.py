@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from maxent_reference import conic, pseudonym_posterior, random_knowledge, random_release, true_masses
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -37,6 +36,13 @@ from ppdp_spark.core.maxent.solve.presolve import propagated
 from ppdp_spark.core.maxent.solve.quadratic import bounded_minimum
 from ppdp_spark.core.maxent.solve.reduced_problem import merged
 from ppdp_spark.core.maxent.statements.invariants import count_miss, count_rows
+from support.core.maxent_reference import (
+    conic,
+    pseudonym_posterior,
+    random_knowledge,
+    random_release,
+    true_masses,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 SEEDS = st.integers(0, 2**32 - 1)

@@ -10,7 +10,8 @@ from types import ModuleType
 
 import pytest
 
-ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").exists())
+from support.places import ROOT
+
 BIBLIOGRAPHY = ROOT / "docs" / "theory" / "bibliography.md"
 SEARCHED = ("ppdp_spark", "scripts", "jobs", "docs", "README.md", "CONTRIBUTING.md", "SECURITY.md")
 BINARY = {".png", ".pyc", ".nbi", ".nbc", ".parquet"}

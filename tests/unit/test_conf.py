@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ppdp_spark import ReleaseSpec
-
-ROOT = Path(__file__).parents[2]
+from support.places import ROOT
 
 
 def test_nothing_in_conf_is_a_link():

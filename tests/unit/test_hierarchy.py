@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.errors import DataError, InternalError
+from support.places import ROOT
 
-EDUCATION = Path(__file__).parents[2] / "conf" / "hierarchies" / "education.csv"
+EDUCATION = ROOT / "conf/hierarchies/education.csv"
 
 
 @st.composite

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "ppdp_spark"
+from support.places import PACKAGE
 
 LAYERS = ["errors", "core", "spec", "report", "run", "spark", "commands", "cli"]
 """The rooms, from the ground up: each may import those before it."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "ppdp_spark"
+from support.places import PACKAGE
 
 BANNED = {"eval", "exec", "compile", "__import__"}
 

@@ -38,7 +38,8 @@ class _Level:
 class Rows:
     """People as one row each: codes of the attributes, sensitive value (or person), person."""
 
-    def __init__(self, codes: IntArray, sensitive: Sensitive) -> None:
+    def __init__(self, codes: IntArray, sensitive: Sensitive, cells: int = COUNT_CELLS) -> None:
+        self.cells = cells
         people, self.attributes = codes.shape
         self.sensitive = sensitive
         self.table = np.empty((people, self.attributes + 2), np.int32)
@@ -83,13 +84,14 @@ def partition(
     criteria: Sequence[LocalCriterion],
     *,
     bounds: IntArray | None = None,
+    cells: int = COUNT_CELLS,
 ) -> Partition:
     """Cut the table until no group has a median cut that every criterion allows on both sides.
 
     `bounds` are the borders of the groups to begin with, 0 and the number of people included; one
-    group if not given.
+    group if not given. Counts are held for at most `cells` pairs of a side and a value at a time.
     """
-    rows = Rows(codes, sensitive)
+    rows = Rows(codes, sensitive, cells)
     people = len(codes)
     finished: list[_Level] = []
     history: list[Cuts] = []
@@ -199,7 +201,7 @@ def _allowed(
     if not counting:
         return good
     still = np.flatnonzero(good)
-    step = max(1, COUNT_CELLS // max(1, 2 * rows.sensitive.width))
+    step = max(1, rows.cells // max(1, 2 * rows.sensitive.width))
     for first in range(0, len(still), step):
         some = still[first : first + step]
         sides = rows.sides(level.rows(some), attribute[some], code[some], left_sizes[some])

@@ -1,1 +1,0 @@
-"""Tests that drive a real Chromium."""

@@ -1,0 +1,1 @@
+"""What tests share: examples, references computed another way, releases read back, processes, browsers."""

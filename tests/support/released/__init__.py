@@ -1,0 +1,1 @@
+"""People, specs and releases, and what is read back of them."""

@@ -1,0 +1,1 @@
+"""Summaries for the report, and its pages read back."""
