@@ -5,15 +5,21 @@ BIN    := $(VENV)/bin
 USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 DOCS_READY    := $(VENV)/.docs-ready
+BENCH_READY   := $(VENV)/.bench-ready
 AIRFLOW       ?= build/airflow-env
 AIRFLOW_READY := $(AIRFLOW)/.ready
 export PYTHONHASHSEED := 0
+
+# Exactly the versions of requirements/NAME.txt, which `scripts/lock` makes, with the hashes of their files.
+PIP    := -m pip install -qq --disable-pip-version-check
+LOCKED := $(PIP) --require-hashes --requirement requirements
+OURS   := $(PIP) --no-deps --no-build-isolation --editable .
 
 # Two sessions of Spark side by side; faults on clusters are timed, and run alone. Files go to the two in the order of
 # their folders, unit tests last: what takes long does not come to an end alone.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bounds lint slow browser airflow bench docs nightly package wheel wheel-test clean java
+.PHONY: demo test bounds lint slow browser airflow bench docs nightly matrix lowest coverage package wheel wheel-test clean java
 
 demo: $(USABLE) java
 	$(BIN)/ppdp demo
@@ -53,8 +59,7 @@ $(AIRFLOW_READY):
 	$(AIRFLOW)/bin/python -m pip install --quiet --disable-pip-version-check "apache-airflow==3.*"
 	@touch $(AIRFLOW_READY)
 
-bench: $(READY) java
-	$(BIN)/python -m pip install --quiet -e ".[bench]"
+bench: $(BENCH_READY) java
 	$(BIN)/python scripts/bench
 
 # The site, in build/site. It runs the tutorials; a warning, a broken link or a citation without an entry is an error.
@@ -62,12 +67,32 @@ docs: export NO_MKDOCS_2_WARNING := 1
 docs: $(DOCS_READY) java
 	$(BIN)/python -m mkdocs build --strict
 
-$(DOCS_READY): $(READY) pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
+$(DOCS_READY): $(READY) requirements/docs.txt
+	$(BIN)/python $(LOCKED)/docs.txt
 	@touch $(DOCS_READY)
 
-# What takes too long for every change; the revision at which it was last green is in docs/contributing.md.
-nightly: docs
+$(BENCH_READY): $(READY) requirements/bench.txt
+	$(BIN)/python $(LOCKED)/bench.txt
+	@touch $(BENCH_READY)
+
+# The quick tests on every Python that is installed; and on the oldest with the lowest versions allowed.
+matrix:
+	sh scripts/matrix
+
+lowest:
+	sh scripts/matrix lowest
+
+# What the tests run of the package, in their own processes and in Spark's workers; a floor is in pyproject.toml.
+coverage: $(READY) java
+	rm -rf build/coverage && mkdir -p build/coverage
+	$(BIN)/coverage run -m pytest $(TWO) -m "not slow and not reproduction" tests/unit tests/property tests/spark
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet --directory build/coverage/html
+	$(BIN)/coverage report
+
+# What takes too long for every change. .ci/nightly-green names the revision at which it was last green.
+nightly:
+	sh .ci/nightly
 
 package: $(READY)
 	$(BIN)/python scripts/package
@@ -84,14 +109,15 @@ java:
 	@sh scripts/java
 
 # What a user needs to run, and nothing else; then what a developer needs on top of it.
-$(USABLE): pyproject.toml
+$(USABLE): pyproject.toml requirements/build.txt requirements/run.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/python $(LOCKED)/build.txt
+	$(BIN)/python $(LOCKED)/run.txt
+	$(BIN)/python $(OURS)
 	@touch $(USABLE)
 
-$(READY): $(USABLE)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev,connect]"
+$(READY): $(USABLE) requirements/dev.txt
+	$(BIN)/python $(LOCKED)/dev.txt
 	@touch $(READY)
 
 clean:

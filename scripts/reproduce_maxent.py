@@ -196,8 +196,8 @@ def measure(path: Path, chosen: Sequence[str], *, quick: bool, seed: int, limit:
         sizes, fixed = (QUICK_TIMED_BUCKETS, QUICK_FIXED_RULES) if quick else (TIMED_BUCKETS, FIXED_RULES)
         results["time_by_buckets"] = by_buckets(path, sizes, fixed, seed, say)
     if "solvers" in chosen:
-        numbers = QUICK_COMPARED_RULES if quick else COMPARED_RULES
-        results["solvers"] = solvers(adult, numbers, seed=seed, limit=limit, say=say)
+        compared = QUICK_COMPARED_RULES if quick else COMPARED_RULES
+        results["solvers"] = solvers(adult, compared, seed=seed, limit=limit, say=say)
     return results
 
 

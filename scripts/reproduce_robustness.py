@@ -18,9 +18,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from reproduction import NO_FIGURES, ROOT, Record, adult_path, pyplot, save, table, write_results
 
 from ppdp_spark.core.criteria.base import LocalCriterion
@@ -71,7 +73,7 @@ class Study:
     sensitive: Sensitive
 
     @classmethod
-    def of(cls, names: Sequence[str], columns: dict[str, np.ndarray]) -> Study:
+    def of(cls, names: Sequence[str], columns: dict[str, NDArray[Any]]) -> Study:
         codes = [np.unique(columns[name], return_inverse=True)[1] + 1 for name in names]
         labels, values = np.unique(columns[SENSITIVE], return_inverse=True)
         sensitive = Sensitive.single(values.astype(np.int32), len(labels))
@@ -192,6 +194,7 @@ def read_census(rows: int) -> Study:
 
 
 def census_study(people: pa.Table) -> Study:
+    """The synthetic census as a study."""
     columns = {name: people.column(name).to_numpy() for name in (*CENSUS, SENSITIVE)}
     texts = {name: columns[name].astype(str) for name in (*CENSUS, SENSITIVE) if name not in NUMERIC}
     return Study.of(CENSUS, columns | texts)

@@ -183,6 +183,7 @@ def case_study(path: Path, names: Sequence[str]) -> dict[str, Any]:
 
 
 def improvement_text(figures: dict[str, list[dict[str, Any]]], runs: int, seed: int) -> Iterable[str]:
+    """What was measured of both programs, in words."""
     swept = figures["k"][0]["groups"]
     yield (
         f"Groups of {PEOPLE_A_GROUP} people, each with one of {VALUES} values at random (seed {seed}), one "
@@ -204,6 +205,7 @@ def improvement_text(figures: dict[str, list[dict[str, Any]]], runs: int, seed: 
 
 
 def case_text(study: dict[str, Any]) -> str:
+    """What was found in one release of Adult, in words."""
     points = ", ".join(str(tuple(amount)) for amount in study["maximal"])
     broken = study["known_people_that_break_it"]
     where = study["group"]

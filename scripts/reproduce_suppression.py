@@ -60,6 +60,7 @@ def rates_of(counts: Sequence[int], l: int) -> Rates:
 
 
 def mean_rates(tables: Iterable[Sequence[int]], l: int) -> Rates:
+    """The rates of each method, averaged over tables."""
     rows = np.array([list(asdict(rates_of(table, l)).values()) for table in tables], dtype=float)
     return Rates(*rows.mean(axis=0).tolist())
 
@@ -73,6 +74,7 @@ def adult_samples(population: Sequence[int], share: float, samples: int, seed: i
 
 
 def zipf_counts(alpha: float, beta: int = 1000, values: int = 20) -> list[int]:
+    """Counts that fall as a power of the rank: F_i = β / i^α, rounded."""
     return [round(beta / rank**alpha) for rank in range(1, values + 1)]
 
 

@@ -147,6 +147,7 @@ def said(log: Path, begun: int) -> list[str]:
 
 
 def private_folder(path: Path) -> Path:
+    """The folder, made if it is missing, for its owner's eyes only."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
@@ -165,6 +166,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as content:
         if sys.version_info >= (3, 11):
             return hashlib.file_digest(content, "sha256").hexdigest()
@@ -204,6 +206,7 @@ def require_audited(run: Run) -> str:
 
 
 def staged(run: Run) -> list[str]:
+    """Arguments that send a run's output to its staging folder."""
     return ["--set", f"output.path={json.dumps(str(run.staging))}"]
 
 

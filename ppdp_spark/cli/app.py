@@ -266,4 +266,5 @@ def spec_schema() -> None:
 
 
 def main() -> None:
+    """Run the command that the arguments name."""
     app()

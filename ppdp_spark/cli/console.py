@@ -95,10 +95,13 @@ def progress(spark: SparkSession, *, silent: bool = False) -> Iterator[None]:
 
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
+    """A Spark session of this process; a signal stops it in good order."""
+    from ppdp_spark.cli.java_notice import without_java_notice
     from ppdp_spark.spark.engine.shutdown import stopped_by_signals
     from ppdp_spark.spark.session import local_session
 
-    spark = local_session(master)
+    with without_java_notice():
+        spark = local_session(master)
     with stopped_by_signals(spark):
         yield spark
 

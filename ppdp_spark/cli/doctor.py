@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
@@ -54,13 +55,16 @@ def _python() -> Finding:
     return Finding("Python", sys.version_info >= (3, 10), found, "use Python 3.10 or newer")
 
 
+_FITS: dict[str, Callable[[tuple[int, ...]], bool]] = {
+    "pyspark": lambda v: v >= (4, 1),
+    "pandas": lambda v: v < (3,),
+    "pyarrow": lambda v: v >= (18,),
+}
+
+
 def _packages() -> list[Finding]:
     findings = []
-    for name, fits in (
-        ("pyspark", lambda v: v >= (4, 1)),
-        ("pandas", lambda v: v < (3,)),
-        ("pyarrow", lambda v: v >= (18,)),
-    ):
+    for name, fits in _FITS.items():
         try:
             found = version(name)
         except PackageNotFoundError:

@@ -13,6 +13,7 @@ from ppdp_spark.spec import ReleaseSpec
 
 
 def package_version() -> str:
+    """The version of ppdp-spark that is installed."""
     return version("ppdp-spark")
 
 

@@ -34,7 +34,7 @@ LOCAL_DEFAULTS = {
     # Event logs outlive the run, in a place that is not ours.
     "spark.eventLog.enabled": "false",
     # Code that Spark makes for a query is compiled twice, to bytecode and from there, and kept: 100 pieces by
-    # default, in four drawers. A run has 70; a second one of another size would push out what is used most.
+    # default. A run has 70; a second one of another size would push out what is used most.
     "spark.sql.codegen.cache.maxEntries": "1000",
     # Spark's log quotes the cell it stumbles over; what a failure means is told by ours.
     "spark.log.level": os.environ.get("PPDP_SPARK_LOG", "OFF"),
@@ -46,6 +46,9 @@ JAVA_OPTIONS = (
     # Plans over many columns are deep trees, and the optimizer recurses.
     "-Xss8m",
 )
+
+LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+"""Holds before `spark.log.level` does: what Spark tells while it starts is not the user's business."""
 
 
 def local_session(
@@ -108,7 +111,9 @@ def _started(master: str, driver_memory: str, app_name: str, settings: dict[str,
         **SQL_DEFAULTS,
         **LOCAL_DEFAULTS,
         "spark.driver.memory": driver_memory,
-        "spark.driver.extraJavaOptions": " ".join(JAVA_OPTIONS),
+        "spark.driver.extraJavaOptions": " ".join(
+            (*JAVA_OPTIONS, f'"-Dlog4j2.configurationFile={LOG_SETTINGS}"')
+        ),
         "spark.executor.extraJavaOptions": " ".join(JAVA_OPTIONS),
     }
     for key, value in (defaults | settings).items():

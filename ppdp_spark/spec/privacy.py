@@ -169,30 +169,44 @@ if TYPE_CHECKING:
     # What the criteria of this package look like to a type checker; `demanded` finds those of others.
 
     class LDiversitySpec(CriterionSpec):
+        """ℓ-diversity, as its family declares it."""
+
         kind: Literal["distinct", "entropy", "recursive"]
         l: int | float
         c: float | None = None
 
     class TClosenessSpec(CriterionSpec):
+        """t-closeness, as its family declares it."""
+
         t: float
         distance: Literal["equal", "ordered"] = "equal"
 
     class BetaLikenessSpec(CriterionSpec):
+        """β-likeness, as its family declares it."""
+
         beta: float
         kind: Literal["basic", "enhanced"] = "enhanced"
 
     class DeltaDisclosureSpec(CriterionSpec):
+        """δ-disclosure privacy, as its family declares it."""
+
         delta: float
 
     class AlphaKSpec(CriterionSpec):
+        """(α, k)-anonymity, as its family declares it."""
+
         alpha: float
         k: int
 
     class ProximitySpec(CriterionSpec):
+        """Proximity, as its family declares it."""
+
         within: float
         share: float
 
     class PrivacySpec(AnyPrivacySpec):
+        """The criteria; each left out is not demanded."""
+
         k_anonymity: int | None = None
         l_diversity: LDiversitySpec | None = None
         t_closeness: TClosenessSpec | None = None

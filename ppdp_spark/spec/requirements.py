@@ -26,30 +26,40 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
     if command == "eligibility":  # asks whether `anonymize` can succeed
         command = "anonymize"
     if command == "anonymize":
-        yield from _placing_problems(spec)
-    demanded = spec.privacy.demanded
-    if command == "explore":
-        for family, _ in demanded:
-            if family.traits.priors:
-                yield f"`privacy.{family.field}` is not part of `explore`: use `ppdp check`, or remove it"
-    if command == "anonymize" and not spec.privacy.criteria:
-        yield NO_CRITERIA
-    if command == "anonymize" and not spec.columns.quasi_identifiers:
-        yield "`columns.quasi_identifiers` is empty: name at least one column"
-    if command == "anonymize" and spec.suppression.method == "unsafe-d":
-        yield "`suppression.method` (unsafe-d) is for study only and never published: use r or safe-d"
+        yield from _lacking_for_release(spec)
     if command in ("anonymize", "suppress") and spec.output.path is None:
         yield "`output.path` is missing: add `output: {path: out/census}`"
     if command == "suppress" and spec.suppression.method == "none":
         yield "`suppression.method` (none) suppresses nothing: use r or safe-d"
-    if command == "explore" and spec.columns.sensitive is None:
-        yield f"`columns.sensitive` is missing: `{command}` needs it"
-    if command in ("check", "explore") and not (spec.columns.group or spec.columns.quasi_identifiers):
-        yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
+    if command in ("check", "explore"):
+        yield from _lacking_for_groups(spec, command)
     if command == "attack" and spec.columns.person is not None:
         yield "`columns.person` is not part of `attack`: its tables need one row per person; remove it"
     if command == "attack":
         yield from lacking_for_attack(spec.attack, spec.columns)
+
+
+def _lacking_for_release(spec: ReleaseSpec) -> Iterator[str]:
+    """What `anonymize` needs: a partitioner that can work, criteria, quasi-identifiers."""
+    yield from _placing_problems(spec)
+    if not spec.privacy.criteria:
+        yield NO_CRITERIA
+    if not spec.columns.quasi_identifiers:
+        yield "`columns.quasi_identifiers` is empty: name at least one column"
+    if spec.suppression.method == "unsafe-d":
+        yield "`suppression.method` (unsafe-d) is for study only and never published: use r or safe-d"
+
+
+def _lacking_for_groups(spec: ReleaseSpec, command: Command) -> Iterator[str]:
+    """What `check` and `explore` need of a table of groups."""
+    if command == "explore":
+        for family, _ in spec.privacy.demanded:
+            if family.traits.priors:
+                yield f"`privacy.{family.field}` is not part of `explore`: use `ppdp check`, or remove it"
+        if spec.columns.sensitive is None:
+            yield f"`columns.sensitive` is missing: `{command}` needs it"
+    if not (spec.columns.group or spec.columns.quasi_identifiers):
+        yield "`columns.group` and `columns.quasi_identifiers` are both empty: groups need one of them"
 
 
 def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:

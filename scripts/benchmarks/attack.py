@@ -100,7 +100,8 @@ def made(people: int, statements: int) -> Problem:
     bucket = np.empty(people, dtype=np.int64)
     bucket[np.argsort(sensitive, kind="stable")] = np.arange(people) % (people // BUCKET_SIZE)
     values = np.unravel_index(tuples, LEVELS)
-    vocabulary = Vocabulary({f"a{i}": column for i, column in enumerate(values)}, list(range(VALUES)))
+    attributes = {f"a{i}": np.asarray(column) for i, column in enumerate(values)}
+    vocabulary = Vocabulary(attributes, list(range(VALUES)))
     named = with_people(buckets_from_rows(bucket, qi.ravel(), sensitive), [])
     known = true_statements(columns, sensitive, statements, rng)
     return Problem(named.buckets, compiled(known, named, vocabulary))
@@ -116,5 +117,6 @@ def true_statements(columns: Any, sensitive: Any, number: int, rng: np.random.Ge
         alike = np.all(columns[:, chosen] == codes, axis=1)
         where = {f"a{a}": int(code) for a, code in zip(chosen, codes, strict=True)}
         share = float(np.mean(sensitive[alike] == value))
-        found[(*chosen, *codes.tolist(), value)] = probability(term(value, where), "=", share)
+        said = (*chosen, *codes.tolist(), value)
+        found[said] = probability(term(value, where), "=", share)
     return list(found.values())

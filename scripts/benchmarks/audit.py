@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from benchmarks.bench import Bench
 from benchmarks.on_spark import JobCount, bring_into_cache, count_action, grouped_spec, spark_session
@@ -17,7 +18,7 @@ R = 2
 def spec_of(source: str, model: str) -> ReleaseSpec:
     """r-robustness for two attribute sets, priors learned from the table."""
     priors = [{"attributes": [SEX]}, {"attributes": [REGION, SEX]}]
-    columns = {"quasi_identifiers": {SEX: {}, REGION: {}}}
+    columns: dict[str, Any] = {"quasi_identifiers": {SEX: {}, REGION: {}}}
     privacy = {"robustness": {"r": R, "model": model, "priors": priors}}
     return grouped_spec(source, columns=columns, privacy=privacy)
 

@@ -20,7 +20,8 @@ def skewed_counts(rows: int, values: int) -> NDArray[np.int64]:
     first = rows * FREQUENT_PERCENT // 100
     weights = 1 / np.arange(1, values, dtype=np.float64)
     others = 1 + np.floor(weights / weights.sum() * (rows - first - values)).astype(np.int64)
-    return np.concatenate([[rows - int(others.sum())], others]).astype(np.int64)
+    frequent = np.array([rows - int(others.sum())], np.int64)
+    return np.concatenate([frequent, others])
 
 
 def measure(bench: Bench) -> None:

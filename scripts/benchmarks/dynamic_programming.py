@@ -26,7 +26,7 @@ def _largest_sum(row: IntArray, value: int, largest: IntArray) -> int:
             largest[i] = largest[i - 1]
             i -= 1
         largest[i] = count
-    return largest.sum()
+    return int(largest.sum())
 
 
 @njit(cache=True, error_model="numpy")
@@ -89,4 +89,4 @@ def dynamic_ratio(sizes: IntArray, counts: IntArray, value: int, l: int, k: int,
             _fill_factors(sizes[g], occurrences, excluded, ratio, family)
             _add_group(before, ratio, family, after)
             before, after = after, before
-    return before[1, k, m]
+    return float(before[1, k, m])

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 PACKAGES = ("ppdp-spark", "pyspark", "numpy", "numba", "pandas", "pyarrow", "anonypy", "polarfrost")
 

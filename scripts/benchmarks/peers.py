@@ -20,13 +20,14 @@ COUNT = "count"
 
 def people(path: str) -> pd.DataFrame:
     """The census in pandas; null is a value of its own (-1), since these peers lose or drop nulls."""
-    table = pq.read_table(path, columns=[*QUASI_IDENTIFIERS, SENSITIVE]).to_pandas()
+    table: pd.DataFrame = pq.read_table(path, columns=[*QUASI_IDENTIFIERS, SENSITIVE]).to_pandas()
     table["income"] = table["income"].fillna(-1).astype("int64")
     return table
 
 
 def anonypy(table: pd.DataFrame, k: int) -> list[int]:
-    from anonypy import Preserver  # type: ignore[import-untyped]
+    """Sizes of the groups that anonypy makes."""
+    from anonypy import Preserver
 
     typed = table.astype(dict.fromkeys((*CATEGORICAL, SENSITIVE), "category"))
     found = pd.DataFrame(Preserver(typed, list(QUASI_IDENTIFIERS), SENSITIVE).anonymize_k_anonymity(k=k))
@@ -36,8 +37,9 @@ def anonypy(table: pd.DataFrame, k: int) -> list[int]:
 
 
 def polarfrost(table: pd.DataFrame, k: int) -> list[int]:
-    import polars  # type: ignore[import-not-found]
-    from polarfrost import mondrian_k_anonymity  # type: ignore[import-not-found]
+    """Sizes of the groups that polarfrost makes."""
+    import polars
+    from polarfrost import mondrian_k_anonymity
 
     found = mondrian_k_anonymity(
         polars.from_pandas(table), list(QUASI_IDENTIFIERS), SENSITIVE, k, list(CATEGORICAL)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 
 class Progress:
+    """One line on the terminal that moves, and lines that stay; lines only if it is no terminal."""
+
     def __init__(self) -> None:
         self._moving = sys.stderr.isatty()
         self._phase = ""

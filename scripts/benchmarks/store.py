@@ -31,7 +31,7 @@ class Results:
         record = self.find(parameters)
         if record is None or record["machine"] != machine or record["status"] == FAILED:
             return False
-        return record["status"] == OK or record["time_limit"] >= time_limit
+        return bool(record["status"] == OK or record["time_limit"] >= time_limit)
 
     def put(self, record: Record) -> None:
         """Take the place of a record with the same parameters."""

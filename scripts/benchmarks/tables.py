@@ -32,6 +32,7 @@ _FILE_ROWS = 1_000_000
 
 
 def table_path(data: Path, kind: str, rows: int) -> Path:
+    """Where a table of a kind and a size is kept."""
     return data / f"{kind}-{rows}.parquet"
 
 

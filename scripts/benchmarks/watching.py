@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from benchmarks.bench import PHASE
 

@@ -19,4 +19,4 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
 
 
 def _mathml(latex: str, display: str) -> str:
-    return convert(escapes.unescape(latex).strip(), display=display)
+    return str(convert(escapes.unescape(latex).strip(), display=display))

@@ -152,7 +152,7 @@ def _value(field: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
         return ", ".join(_written(each) for each in field["enum"] if each is not None)
     kind = field.get("type")
     if isinstance(kind, list):
-        return " or ".join(_NAMES.get(each, each) for each in kind)
+        return " or ".join(_NAMES.get(str(each), str(each)) for each in kind)
     if kind == "array":
         return f"a list of: {_value(field.get('items', {}), schema)}"
     if kind == "object" and isinstance(field.get("additionalProperties"), Mapping):

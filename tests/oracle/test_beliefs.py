@@ -36,7 +36,7 @@ def test_the_paper_s_example_is_beyond_its_bound():
 def robust_trial(seed: int) -> tuple[dict[str, list], float]:
     rng = random.Random(f"robust {seed}")
     size = rng.randint(8, 14)
-    table = {
+    table: dict[str, list] = {
         "q0": [rng.choice("fm") for _ in range(size)],
         "q1": [rng.randint(0, 9) for _ in range(size)],
         "s": [rng.choice(["HIV", "flu", "cold", "TB", "gout"]) for _ in range(size)],

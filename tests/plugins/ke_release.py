@@ -27,7 +27,7 @@ def spec(folder: Path, **changes: object) -> ReleaseSpec:
 
 
 def main(folder: Path) -> None:
-    session = local_session("local[2]", driver_memory="1g", **{"spark.sql.shuffle.partitions": 2})
+    session = local_session("local[2]", driver_memory="1g")
     released = anonymize(spec(folder), spark=session)
     verified = verify(folder / "out", spark=session)
     close = pd.DataFrame({"g": [1] * 4 + [2] * 3, "salary": [1, 2, 3, 30_000, 50_000, 50_001, 50_002]})

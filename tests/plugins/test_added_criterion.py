@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from packages import KE_ANONYMITY, ROOT, install, python
+
+from support.packages import KE_ANONYMITY, ROOT, install, python
 
 PAGE = ROOT / "docs" / "how-to" / "add-a-criterion.md"
 

@@ -24,6 +24,7 @@ from ppdp_spark.core.criteria import (
     RecursiveDiversity,
     TCloseness,
 )
+from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import agreeing, product_at_most
 from ppdp_spark.core.data.groups import GroupSummaries
 
@@ -81,6 +82,7 @@ def exact_value(criterion: LocalCriterion, group: Group):
             falling = sorted(counts, reverse=True)
             tail = sum(falling[criterion.l - 1 :])
             return Fraction(falling[0], tail) if tail else INFINITE
+    assert isinstance(criterion, DistributionCriterion)
     if not comparable(group, criterion.distribution):
         return INFINITE
     pairs = [(q, p) for q, p in zip(shares(counts), shares(criterion.distribution), strict=True) if p]
@@ -88,7 +90,7 @@ def exact_value(criterion: LocalCriterion, group: Group):
         case TCloseness(ordered=False):
             return sum((abs(q - p) for q, p in pairs), Fraction(0)) / 2
         case TCloseness():
-            work = [abs(sum(q - p for q, p in pairs[: i + 1])) for i in range(len(pairs))]
+            work = [abs(sum((q - p for q, p in pairs[: i + 1]), Fraction(0))) for i in range(len(pairs))]
             return sum(work, Fraction(0)) / max(len(pairs) - 1, 1)
         case EnhancedBetaLikeness():
             gains = [((q - p) / p, p) for q, p in pairs if q > p]

@@ -184,7 +184,7 @@ def test_every_family_that_compares_with_the_table_is_seen_to_do_so() -> None:
 
 @pytest.mark.parametrize("family", ALL, ids=named)
 def test_traits_agree_with_the_criterion_that_is_built(family: Family) -> None:
-    examples_ = {"skyline": {"default": [{"l": 1, "k": 1, "m": 0, "c": 0.5}], "values": {}}}
+    examples_: dict[str, Any] = {"skyline": {"default": [{"l": 1, "k": 1, "m": 0, "c": 0.5}], "values": {}}}
     examples_["robustness"] = {"r": 2, "model": "joint", "priors": [{"attributes": ["sex"]}]}
     stated = examples_.get(family.field) or {
         parameter.name: parameter.default if parameter.default is not REQUIRED else parameter.example

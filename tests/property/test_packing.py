@@ -1,3 +1,5 @@
+"""Codes packed into words come out as they went in."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
+from ppdp_spark.core.data.boxes import Range
 from ppdp_spark.core.utility import queries as core
 
 JOBS = ["cook", "nurse", "smith"]
@@ -81,7 +82,7 @@ def inside(row, query, table) -> bool:
     return all(x is not None and r.low <= x <= r.high for x, r in found)
 
 
-def chance(row, bounds: core.Range, table) -> float:
+def chance(row, bounds: Range, table) -> float:
     """The share of a published description inside a range."""
     name = table.columns[bounds.attribute]
     if row[name] is None:

@@ -86,7 +86,7 @@ def test_breaches_are_attained_in_the_groups_they_name(case, seed):
             assert each[group - 100, statistic] == each[:, statistic].min()
         counts = groups.counts[b.group - 100]
         assert (b.group_people, b.group_occurrences) == (groups.sizes[b.group - 100], counts[0])
-        ranked = sorted(range(1, 4), key=lambda v, counts=counts: (-counts[v], v))
+        ranked = [v for _, v in sorted((-counts[v], v) for v in range(1, 4))]
         assert list(b.excluded_values) == [v for v in ranked[: b.l] if counts[v]]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdp_spark.core.data.attributes import Categorical, Ordered
-from ppdp_spark.core.data.boxes import Interval, Range, labelled
+from ppdp_spark.core.data.boxes import Interval, Members, Range, labelled
 from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.core.utility.queries import (
     SELECTIVITIES,
@@ -170,6 +170,7 @@ def test_a_list_of_names_is_read_as_a_list_that_is_written_so(names, data):
     chosen = sorted(data.draw(st.sets(st.sampled_from(values), min_size=2)))
     label = "{" + ", ".join(re.sub(r"([\\,{}])", r"\\\1", name) for name in chosen) + "}"
     box = labelled(Categorical("q", values), pa.array([label]))
+    assert isinstance(box, Members)
     assert [values[key % box.width - 1] for key in box.keys] == chosen
 
 

@@ -52,8 +52,9 @@ class KAnonymity(LocalCriterion):
 
 @dataclass(frozen=True)
 class AlphaK(LocalCriterion):
-    """(α,k)-anonymity, general form: at least k people, and no sensitive value held by more than a
-    share α of them [Wong et al., KDD 2006].
+    """(α,k)-anonymity, general form [Wong et al., KDD 2006].
+
+    At least k people, and no sensitive value held by more than a share α of them.
 
     The share is occurrences over *people*, also with sets or multisets of values a person; a value that
     occurs more often than there are people has a share above 1. A group whose people hold no value has
@@ -98,7 +99,7 @@ class AlphaK(LocalCriterion):
 
 def _least_of_alpha_k(parameters: Parameters) -> int:
     """One person with a value is a share of 1/n, which is at most α from n = 1/α people on."""
-    return max(parameters["k"], ceil(1 / Fraction(str(parameters["alpha"]))))
+    return max(int(parameters["k"]), ceil(1 / Fraction(str(parameters["alpha"]))))
 
 
 K_ANONYMITY = Family(

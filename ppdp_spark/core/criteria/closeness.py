@@ -58,7 +58,7 @@ class TCloseness(DistributionCriterion):
         """The earth mover's distance of each group."""
         table = self.table_counts
         shift = counts / counts.sum(axis=1, keepdims=True) - table / table.sum()
-        return self._work(shift) / self._work_of_distance_one(len(table))
+        return np.asarray(self._work(shift) / self._work_of_distance_one(len(table)))
 
     def within(self, counts: IntArray) -> BoolArray:
         t, total, table = rational("t", self.t), counts.sum(axis=1), self.table_counts

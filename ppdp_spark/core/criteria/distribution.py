@@ -64,7 +64,7 @@ class DistributionCriterion(LocalCriterion):
                 " counts) must have one for each of them, in the same order"
             )
         known = np.array(self.distribution) > 0
-        comparable = counts.any(axis=1)
+        comparable = np.asarray(counts.any(axis=1))
         if not known.all():
             comparable &= ~counts[:, ~known].any(axis=1)
             counts = counts[:, known]

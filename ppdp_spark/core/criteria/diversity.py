@@ -60,7 +60,7 @@ class DistinctDiversity(LocalCriterion):
 
     def achieved(self, groups: GroupSummaries) -> FloatArray:
         """Different sensitive values in each group."""
-        return np.count_nonzero(groups.counts, axis=1).astype(np.float64)
+        return np.asarray(np.count_nonzero(groups.counts, axis=1), np.float64)
 
     def allowed(self, groups: GroupSummaries) -> BoolArray:
         return np.asarray(np.count_nonzero(groups.counts, axis=1) >= self.l)

@@ -20,7 +20,8 @@ RATIO_ROUNDING = 4e-15
 
 def share_ratios(counts: IntArray, table: IntArray) -> FloatArray:
     """q/p of every group and value: its share in the group over its share in the table."""
-    return (counts * float(table.sum())) / (counts.sum(axis=1, keepdims=True) * table.astype(np.float64))
+    expected = counts.sum(axis=1, keepdims=True) * table.astype(np.float64)
+    return np.asarray(counts * float(table.sum()) / expected)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class BasicBetaLikeness(DistributionCriterion):
 
     def distances(self, counts: IntArray) -> FloatArray:
         """The largest relative gain of a value."""
-        return np.maximum(share_ratios(counts, self.table_counts).max(axis=1) - 1, 0.0)
+        return np.asarray(np.maximum(share_ratios(counts, self.table_counts).max(axis=1) - 1, 0.0))
 
     def within(self, counts: IntArray) -> BoolArray:
         table, bound = self.table_counts, 1 + positive("beta", self.beta)

@@ -136,7 +136,8 @@ def _contiguous_order(nodes: IntArray) -> IntArray:
     for level in nodes:
         _, first, inverse = np.unique(level, return_index=True, return_inverse=True)
         ranks.append(first[inverse.reshape(-1)])
-    return np.lexsort(ranks)
+    order: IntArray = np.lexsort(ranks)
+    return order
 
 
 def _numbered(numbers: Sequence[int]) -> str:

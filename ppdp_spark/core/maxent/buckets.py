@@ -168,7 +168,8 @@ def closed_form(buckets: Buckets) -> FloatArray:
     size = np.bincount(value_bucket, weights=buckets.value_count, minlength=len(buckets))
     share = buckets.value_count / size[value_bucket]
     width = buckets.widths[bucket]
-    return np.repeat(people, width) * share[spans(buckets.value_start[bucket], width)]
+    solution: FloatArray = np.repeat(people, width) * share[spans(buckets.value_start[bucket], width)]
+    return solution
 
 
 def _gathered(start: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:

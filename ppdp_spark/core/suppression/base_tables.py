@@ -235,7 +235,8 @@ class Hypothesis:
 
 def _allocations(free: int, k: int, size: int, rng: np.random.Generator) -> IntArray:
     """`size` uniform vectors of k positive integers with a sum of at most `free`."""
-    return np.diff(np.sort(_subsets(free, k, size, rng), axis=1), axis=1, prepend=0)
+    chosen = np.sort(_subsets(free, k, size, rng), axis=1).astype(np.int64, copy=False)
+    return np.diff(chosen, axis=1, prepend=0)
 
 
 def _subsets(n: int | IntArray, k: int, size: int, rng: np.random.Generator) -> IntArray:

@@ -46,6 +46,7 @@ def count_vector(counts: Counts) -> NDArray[np.int64]:
 
 
 def checked_l(l: int) -> int:
+    """`l` as an int; `SpecError` unless it is a whole number of at least 1."""
     try:
         value = operator.index(l)
     except TypeError:

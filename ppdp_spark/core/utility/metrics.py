@@ -21,7 +21,7 @@ class SizeClass:
 
 @dataclass(frozen=True)
 class GroupSizes:
-    """Sizes of the groups in people; `histogram` has classes that double: 1, 2–3, 4–7, …"""
+    """Sizes of the groups in people; the classes of `histogram` double: 1, 2–3, 4–7 and so on."""
 
     smallest: int
     largest: int

@@ -157,6 +157,7 @@ def relative_errors(estimates: FloatArray, truths: FloatArray, floor: float) -> 
 
 
 def error_floor(people: int) -> float:
+    """The least that errors are divided by: a share of all people, and at least one person."""
     return max(1.0, FLOOR_SHARE * people)
 
 

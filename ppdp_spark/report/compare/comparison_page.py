@@ -22,10 +22,12 @@ def render_comparison(runs: Sequence[Compared]) -> str:
 
 
 def warning() -> str:
+    """What a comparison does not tell, as a paragraph."""
     return paragraph(text(_NOTE), "limits")
 
 
 def comparison_sections(runs: Sequence[Compared]) -> list[str]:
+    """One section for each part of the summaries, with the runs side by side."""
     return [
         section(f"part-{place}", text(part.title), [_table(part, runs)])
         for place, part in enumerate(side_by_side(runs))

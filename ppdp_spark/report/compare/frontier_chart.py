@@ -84,6 +84,7 @@ def numeric_keys(choices: Sequence[Choice]) -> list[str]:
 
 
 def last_part(key: str) -> str:
+    """The field at the end of a dotted key, without quotes."""
     return key.rpartition(".")[2].strip("\"'")
 
 

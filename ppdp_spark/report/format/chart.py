@@ -36,6 +36,8 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class Series:
+    """Points of one line of a chart, with the name that the legend gives it."""
+
     name: str
     points: tuple[ChartPoint, ...]
 

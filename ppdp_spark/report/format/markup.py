@@ -27,6 +27,7 @@ def data(value: Any, shown: str | None = None, *, derived: bool = False) -> str:
 
 
 def paragraph(content: str, kind: str = "") -> str:
+    """A paragraph, of a class of the style sheet if one is named; `content` is markup."""
     return f'<p class="{kind}">{content}</p>' if kind else f"<p>{content}</p>"
 
 
@@ -66,10 +67,12 @@ class Column:
 
 
 def words(value: Any) -> Cell:
+    """A cell of text; a dash if there is none."""
     return Cell(text("—" if value in (None, "") else value))
 
 
 def figure(value: Any, shown: str | None = None, *, derived: bool = False) -> Cell:
+    """A cell with a number of the run, which a reader can sort by."""
     return Cell(data(value, shown, derived=derived), as_number(value))
 
 

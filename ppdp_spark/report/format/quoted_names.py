@@ -43,4 +43,5 @@ def sentence(text: Any) -> str:
 
 
 def things(count: int, one: str, many: str) -> str:
+    """A number with the noun that fits it: 1 group, 2 groups."""
     return f"{count:,} {one if count == 1 else many}"

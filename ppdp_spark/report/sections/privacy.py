@@ -45,6 +45,7 @@ _CRITERIA = [
 
 
 def privacy(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    """The section on guarantees: what was demanded, and what the release reaches."""
     rows = demanded(verdict)
     return section(
         "privacy",

@@ -13,6 +13,7 @@ from ppdp_spark.report.format.quoted_names import printable
 
 
 def running(summary: Mapping[str, Any]) -> str:
+    """The section on the run: identity, stages, versions and the resolved spec."""
     return section(
         "run",
         "Run",

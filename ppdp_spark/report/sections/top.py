@@ -22,11 +22,13 @@ _DEEDS = {
 
 
 def title(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    """The title of the page: the dataset, and PASS or FAIL."""
     word = "PASS" if passed(verdict) else "FAIL"
     return f"{text(summary.get('dataset', 'release'))}: {word}"
 
 
 def header(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    """The head of the page: the verdict in a word, what was done with which table, and the warnings."""
     command = str(summary.get("command", ""))
     deed = _DEEDS.get(command, f"Command {command}")
     state = "pass" if passed(verdict) else "fail"

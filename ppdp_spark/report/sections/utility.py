@@ -11,6 +11,7 @@ from ppdp_spark.report.sections.query_error import query_errors
 
 
 def utility(summary: Mapping[str, Any]) -> str:
+    """The section on utility: what generalization and suppression cost."""
     metrics, release = mapping(summary, "metrics"), mapping(summary, "release")
     return section(
         "utility",

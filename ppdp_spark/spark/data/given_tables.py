@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
@@ -64,7 +65,7 @@ def spark_frame(table: TableLike, spark: SparkSession) -> DataFrame:
 def _require_names(table: pd.DataFrame) -> None:
     """Columns of Spark have a name each, which is text."""
     odd = [name for name in table.columns if not isinstance(name, str)]
-    twice = [printable(name) for name in table.columns[table.columns.duplicated()].unique()]
+    twice = [printable(name) for name, number in Counter(table.columns).items() if number > 1]
     problems = []
     if odd:
         problems.append(f"the pandas table has {len(odd):,} columns whose names are not text: rename them")

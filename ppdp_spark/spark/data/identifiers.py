@@ -19,6 +19,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.sameness import folded
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 
@@ -114,12 +115,13 @@ def repeats_told(table: DataFrame, name: str, value: Column) -> str | None:
     """What is wrong with an identifier, from exact counts; None if no value stands on several rows."""
     counted = table.select(value.alias("value")).groupBy("value").count()
     some = F.col("count") > 1
-    row = counted.agg(
-        F.count_if(some).alias("values"),
-        F.max("count").alias("most"),
-        F.max(F.when(F.col("value").isNull(), F.col("count"))).alias("nulls"),
-    ).first()
-    assert row is not None
+    row = only_row(
+        counted.agg(
+            F.count_if(some).alias("values"),
+            F.max("count").alias("most"),
+            F.max(F.when(F.col("value").isNull(), F.col("count"))).alias("nulls"),
+        )
+    )
     if not row["values"]:
         return None
     missing = f" ({row['nulls']:,} rows have none)" if row["nulls"] else ""

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.errors import CHANGED, DataError
+from ppdp_spark.spark.engine.aggregates import only_row
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,6 @@ def _remote_state(spark: SparkSession, paths: Sequence[str]) -> str:
     try:
         files = spark.read.format("binaryFile").load(literal)
         state = F.bit_xor(F.xxhash64("path", "length", "modificationTime"))
-        return str(tuple(files.agg(F.count(F.lit(1)), F.sum("length"), state).first()))
+        return str(tuple(only_row(files.agg(F.count(F.lit(1)), F.sum("length"), state))))
     except AnalysisException as error:
         return f"absent {error.getCondition()}"

@@ -190,7 +190,7 @@ class Layout:
         codes = [column.codes for column in people.columns] if self.codes_published else []
         held = [] if self.domain is None else [people.sensitive.values]
         group = np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
-        keys = [group, *(key[groups.order] for key in (*codes, *held))]
+        keys: list[IntArray] = [group, *(key[groups.order] for key in (*codes, *held))]
         return np.asarray(groups.order[radix_order(keys)])
 
     def raw_schema(self, rows: T.StructType) -> T.StructType:

@@ -22,6 +22,7 @@ from ppdp_spark.errors import CHANGED, DataError
 from ppdp_spark.spark.data.physical import YEARS, to_physical
 from ppdp_spark.spark.data.sameness import folded, null_as_element, text_of
 from ppdp_spark.spark.data.tables import Roles
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 
@@ -136,7 +137,8 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
     _reject(spec, roles, found, nulls)
     categories = _categories(dict(zip(named, rest, strict=False)))
     attributes = tuple(
-        _attribute(j, name, table, spec, roles, found, categories) for j, name in enumerate(roles.kinds)
+        _attribute(j, name, table=table, spec=spec, roles=roles, found=found, categories=categories)
+        for j, name in enumerate(roles.kinds)
     )
     sensitive = None if spec.columns.sensitive is None else rest[-1]
     fingerprint = f"{int(found['rows'])}-{int(found['content'] or 0) & (2**64 - 1):016x}"
@@ -183,7 +185,7 @@ def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column)
         value = _folded_sensitive(spec, table)
         missing = value.isNull() if spec.columns.sensitive.case == "svpi" else _some_null(value)
         wanted.append(F.count_if(missing).alias("nulls_sensitive"))
-    return table.agg(*wanted).first().asDict()
+    return only_row(table.agg(*wanted)).asDict()
 
 
 def _folded_sensitive(spec: ReleaseSpec, table: DataFrame) -> Column:
@@ -249,6 +251,7 @@ def _categories(found: Mapping[str, pa.ChunkedArray]) -> dict[str, list[str]]:
 def _attribute(
     position: int,
     name: str,
+    *,
     table: DataFrame,
     spec: ReleaseSpec,
     roles: Roles,

@@ -35,18 +35,22 @@ def kept(position: int) -> str:
 
 
 def low(position: int) -> str:
+    """The lower end of a quasi-identifier's range, by the place of the quasi-identifier."""
     return f"q{position}_low"
 
 
 def high(position: int) -> str:
+    """The upper end of a quasi-identifier's range."""
     return f"q{position}_high"
 
 
 def mixed(position: int) -> str:
+    """Whether null stands beside other values of a quasi-identifier in the group."""
     return f"q{position}_mixed"
 
 
 def label(position: int) -> str:
+    """The readable label of a quasi-identifier's range or set."""
     return f"q{position}_label"
 
 
@@ -56,4 +60,5 @@ def column(name: str) -> Column:
 
 
 def quoted(name: str) -> str:
+    """A column's name as Spark's SQL writes it, whatever characters it has."""
     return "`" + name.replace("`", "``") + "`"

@@ -28,6 +28,7 @@ def unseen_struct(session: SparkSession, values: Sequence[Value]) -> Column:
 
 
 def field(position: int) -> str:
+    """The column that holds a hidden value, by its place."""
     return f"c{position}"
 
 

@@ -153,7 +153,8 @@ def combined(found: pa.Table, reductions: Sequence[Reduction[Any]]) -> list[Any]
         parts.append([reduction.summarise(summaries, last.numbers) for reduction in reductions])
     if not parts or not _once_each(spans):
         return None
-    return reduce(lambda left, right: merged(reductions, left, right), parts)
+    whole: list[Any] = reduce(lambda left, right: merged(reductions, left, right), parts)
+    return whole
 
 
 def _once_each(spans: list[tuple[int, int]]) -> bool:

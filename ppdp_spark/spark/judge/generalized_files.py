@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.run.storage import Folder
@@ -126,7 +127,7 @@ class ReduceFiles:
         return pa.array(codes_of(batch.column(self.sensitive), self.values))
 
 
-def _hashes(column: pa.Array) -> np.ndarray:
+def _hashes(column: pa.Array) -> NDArray[np.uint64]:
     """A 64-bit number for each value, equal for equal values in every file.
 
     Groups are told apart by their number; this notices accidents, a second description.
@@ -139,4 +140,5 @@ def _hashes(column: pa.Array) -> np.ndarray:
         values = values.cast(pa.string())
     plain = values.to_numpy(zero_copy_only=False)
     known = np.append(pd.util.hash_array(plain, categorize=False), _NOTHING)
-    return known[told.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)]
+    hashes: NDArray[np.uint64] = known[told.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)]
+    return hashes

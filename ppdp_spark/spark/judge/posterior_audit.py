@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.criteria.robustness.posterior_audit import PosteriorAudit
 from ppdp_spark.core.criteria.robustness.priors import PeoplePriors, matched
+from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.counts import group_names
@@ -85,7 +86,7 @@ class AuditGroups:
         )
         yield pa.RecordBatch.from_pydict({"found": pa.array([pickle.dumps(found)], pa.binary())})
 
-    def _priors(self, rows: pa.Table, kind: np.ndarray, persons: np.ndarray) -> PeoplePriors:
+    def _priors(self, rows: pa.Table, kind: IntArray, persons: IntArray) -> PeoplePriors:
         signatures, tables = [], []
         arrays = {name: rows.column(name).combine_chunks() for name in (VALUES, SHARES)}
         for position in range(len(self.audit.robustness.attribute_sets)):

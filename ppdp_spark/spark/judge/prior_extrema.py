@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray, PriorExtrema
 from ppdp_spark.spark.data.encode import decode, dictionary
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
 
 
@@ -40,7 +43,7 @@ def digest(counts: DataFrame) -> tuple[int, int]:
     content = F.xxhash64(
         F.col(C.GROUP_ID).cast("bigint"), F.col(C.VALUE).isNull(), C.VALUE, F.col(C.COUNT).cast("bigint")
     )
-    found = counts.agg(F.count(F.lit(1)), F.sum(content.cast("decimal(38,0)"))).first()
+    found = only_row(counts.agg(F.count(F.lit(1)), F.sum(content.cast("decimal(38,0)"))))
     return int(found[0]), int(found[1] or 0)
 
 
@@ -71,7 +74,7 @@ class ReadExtrema:
             priors = tuple(PriorExtrema(lows, highs) for lows, highs in pairs)
             yield GroupSummaries(whole.sum(axis=1), whole, priors), ids[starts[low:high]]
 
-    def _dense(self, group: IntArray, codes: IntArray, cells: np.ndarray, groups: int) -> np.ndarray:
+    def _dense(self, group: IntArray, codes: IntArray, cells: NDArray[Any], groups: int) -> NDArray[Any]:
         table = np.zeros((groups, self.width), cells.dtype)
         table[group, codes] = cells
         return table

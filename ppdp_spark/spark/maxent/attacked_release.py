@@ -16,6 +16,7 @@ from ppdp_spark.spark.data.encode import decode
 from ppdp_spark.spark.data.given_tables import TableLike, table_of
 from ppdp_spark.spark.data.tables import read_table, require_columns
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source
 from ppdp_spark.spark.maxent.external import resolved
 from ppdp_spark.spark.maxent.rules import Mining
@@ -99,8 +100,8 @@ class Attacked:
 
     def _original_rows(self) -> int:
         if not self._rows and self._counts is not None:
-            found = self._counts.agg(F.sum(C.COUNT).alias(C.COUNT)).first()
-            self._rows = int(found[C.COUNT] or 0) if found is not None else 0
+            found = only_row(self._counts.agg(F.sum(C.COUNT).alias(C.COUNT)))
+            self._rows = int(found[C.COUNT] or 0)
         return self._rows
 
     def write(self, posterior: DataFrame, folder: Folder, people: Sequence[Known]) -> None:

@@ -26,6 +26,7 @@ from ppdp_spark.run.storage import DATA, Folder
 from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source, canonical, kinds_of, tuple_names
 from ppdp_spark.spark.maxent.sources import base_names
 
@@ -97,7 +98,11 @@ def _tuples(table: DataFrame, kinds: Mapping[str, str], ranges: list[str]) -> Da
 
 def _physical(value: Column, kind: T.DataType) -> Column:
     """An ordered value as a double."""
-    moments = {T.DateType: "date", T.TimestampType: "timestamp", T.TimestampNTZType: "timestamp_ntz"}
+    moments: dict[type[T.DataType], str] = {
+        T.DateType: "date",
+        T.TimestampType: "timestamp",
+        T.TimestampNTZType: "timestamp_ntz",
+    }
     return to_physical(value, moments.get(type(kind), "float")).cast("double")
 
 
@@ -136,13 +141,14 @@ def _cells(matches: DataFrame, people: DataFrame, groups: pa.Table, number: int)
     both = matches.join(fits, list(TUPLE))
     certain = F.sum(F.when(F.col("fits") == 1, F.col(C.PEOPLE)).otherwise(0)).alias("certain")
     filled = sizes.join(both.groupBy("group").agg(certain, F.sum(C.PEOPLE).alias("all")), "group", "left")
-    found = filled.agg(
-        F.count_if(F.coalesce(F.col("all"), F.lit(0)) < F.col(C.SIZE)).alias("short"),
-        F.count_if(F.col("certain") > F.col(C.SIZE)).alias("over"),
-        F.sum(C.SIZE).alias("released"),
-    ).first()
-    total = people.agg(F.sum(C.PEOPLE).alias(C.PEOPLE)).first()
-    assert found is not None and total is not None
+    found = only_row(
+        filled.agg(
+            F.count_if(F.coalesce(F.col("all"), F.lit(0)) < F.col(C.SIZE)).alias("short"),
+            F.count_if(F.col("certain") > F.col(C.SIZE)).alias("over"),
+            F.sum(C.SIZE).alias("released"),
+        )
+    )
+    total = only_row(people.agg(F.sum(C.PEOPLE).alias(C.PEOPLE)))
     if found["short"]:
         raise DataError(
             f"`attack.external`: {found['short']:,} groups of the release have more people than the table "

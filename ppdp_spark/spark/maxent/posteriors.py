@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.maxent.buckets import TUPLE
 
 SUBJECT = (*TUPLE, "person")
@@ -75,15 +76,16 @@ def scores(posterior: DataFrame, *, limit: float) -> Scores:
     best = posterior.groupBy(*SUBJECT).agg(F.max(POSTERIOR).alias("best"), F.first(C.PEOPLE).alias(C.PEOPLE))
     place = F.least(F.floor(F.col("best") * BINS), F.lit(BINS - 1))
     binned = [_sum(F.when(place == i, F.col(C.PEOPLE))).alias(f"bin{i}") for i in range(BINS)]
-    found = best.agg(
-        F.max("best").alias("highest"),
-        _sum(F.col("best") * F.col(C.PEOPLE)).alias("weighted"),
-        _sum(C.PEOPLE).alias(C.PEOPLE),
-        _sum(F.when(F.col("best") >= CERTAIN, F.col(C.PEOPLE))).alias("certain"),
-        F.count_if(F.col("best") > limit).alias("beyond"),
-        *binned,
-    ).first()
-    assert found is not None
+    found = only_row(
+        best.agg(
+            F.max("best").alias("highest"),
+            _sum(F.col("best") * F.col(C.PEOPLE)).alias("weighted"),
+            _sum(C.PEOPLE).alias(C.PEOPLE),
+            _sum(F.when(F.col("best") >= CERTAIN, F.col(C.PEOPLE))).alias("certain"),
+            F.count_if(F.col("best") > limit).alias("beyond"),
+            *binned,
+        )
+    )
     people = float(found[C.PEOPLE] or 0)
     return Scores(
         highest=float(found["highest"] or 0.0),
@@ -96,8 +98,10 @@ def scores(posterior: DataFrame, *, limit: float) -> Scores:
 
 def worst_linkages(posterior: DataFrame, labels: Sequence[str], number: int = WORST) -> list[dict[str, Any]]:
     """The most probable linkages, without anyone's quasi-identifiers."""
-    order = [F.col(POSTERIOR).desc(), F.col(C.PEOPLE).desc(), "group", C.VALUE, *SUBJECT]
-    top = posterior.orderBy(*order).select("group", C.VALUE, POSTERIOR, C.PEOPLE, PRIOR)
+    most = [F.col(POSTERIOR).desc(), F.col(C.PEOPLE).desc()]
+    top = posterior.orderBy(*most, "group", C.VALUE, *SUBJECT).select(
+        "group", C.VALUE, POSTERIOR, C.PEOPLE, PRIOR
+    )
     rows = top.limit(number).toArrow().to_pylist()
     return [{**row, C.VALUE: labels[row[C.VALUE]], C.PEOPLE: round(row[C.PEOPLE], 6)} for row in rows]
 
@@ -117,10 +121,9 @@ def distance(truth: DataFrame, posterior: DataFrame) -> float:
     both = true.join(believed, [*TUPLE, C.VALUE], "left")
     lost = F.coalesce(F.col("believed"), F.lit(0.0)) <= 0
     part = F.when(~lost, F.col(C.COUNT) * F.log(F.col("share") / F.col("believed")))
-    found = both.agg(
-        _sum(part).alias("sum"), F.sum(C.COUNT).alias("rows"), F.count_if(lost).alias("lost")
-    ).first()
-    assert found is not None
+    found = only_row(
+        both.agg(_sum(part).alias("sum"), F.sum(C.COUNT).alias("rows"), F.count_if(lost).alias("lost"))
+    )
     if found["lost"]:
         return inf
     return float(found["sum"] or 0) / found["rows"] if found["rows"] else 0.0

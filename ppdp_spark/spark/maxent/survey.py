@@ -138,7 +138,8 @@ class Choose:
     def wanted(self, read: Read) -> NDArray[np.bool_]:
         named, touched = self._named(read), self._touched(read)
         kinds = {"named": named, "touched": touched & ~named, "free": ~touched & ~named}
-        return np.logical_or.reduce([kinds[part] for part in self.parts])
+        chosen: NDArray[np.bool_] = np.logical_or.reduce([kinds[part] for part in self.parts])
+        return chosen
 
     def _named(self, read: Read) -> NDArray[np.bool_]:
         found = np.zeros(len(read.buckets.cell_qi), dtype=bool)

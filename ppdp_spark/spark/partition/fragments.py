@@ -59,6 +59,7 @@ Tree = Leaf | Cut
 
 
 def fragments_of(tree: Tree) -> list[int]:
+    """The numbers of the fragments below a node, from left to right."""
     if isinstance(tree, Leaf):
         return [tree.fragment]
     return fragments_of(tree.left) + fragments_of(tree.right)

@@ -17,6 +17,7 @@ from ppdp_spark.core.partition.placement import Placement
 from ppdp_spark.run.criteria.guarantees import least_group_size, separable_criteria
 from ppdp_spark.run.criteria.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, Save, prior_places
 from ppdp_spark.spark.partition.fragments import fragments_of
 from ppdp_spark.spark.partition.place_people import (
@@ -115,5 +116,5 @@ def _second_round(groups: DataFrame, fragments: int, task: PlaceFragment, save: 
 
 
 def _people(groups: DataFrame) -> int:
-    found = groups.agg(F.sum(C.SIZE)).first()[0]
+    found = only_row(groups.agg(F.sum(C.SIZE)))[0]
     return int(found or 0)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.core.criteria.robustness.priors import PeoplePriors, matched, prior_table
 from ppdp_spark.core.data.coded_people import Partition
-from ppdp_spark.core.data.groups import IntArray
+from ppdp_spark.core.data.groups import FloatArray, IntArray
 from ppdp_spark.core.partition.mondrian import grouped, undivided_summary
 from ppdp_spark.core.partition.placement import Placed, Placement
 from ppdp_spark.errors import DataError
@@ -91,7 +93,8 @@ class PlaceFragment:
         """An order that content alone decides, for equal people whose published columns differ."""
         codes = self.layout.people({name: arrays[name] for name in self.layout.row_names}, len(arrays[SET]))
         ties = arrays[TIE].fill_null(0).to_numpy(zero_copy_only=False)[persons]
-        return np.lexsort((ties, codes.sensitive.values[persons], *codes.codes[persons].T))
+        order: IntArray = np.lexsort((ties, codes.sensitive.values[persons], *codes.codes[persons].T))
+        return order
 
     def _people(
         self, arrays: Mapping[str, pa.Array], kind: IntArray, persons: IntArray
@@ -183,7 +186,7 @@ def raw(name: str) -> str:
     return f"raw_{name}"
 
 
-def dense_priors(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> np.ndarray:
+def dense_priors(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> FloatArray:
     """The rows `known` of lists of values and shares as one table, one row a signature."""
     if len(known) * width > LARGEST_TABLE:
         raise DataError("an attribute set of `privacy.robustness.priors` has too many signatures")
@@ -197,8 +200,8 @@ def _prior_columns(people: People, priors: PeoplePriors, groups: Partition) -> d
     """What a verifier needs of each group: its values, their counts, and the extrema of their priors."""
     starts, ends = groups.starts[:-1], groups.starts[1:]
     values = people.sensitive.values[groups.order]
-    parts: list[Sequence[np.ndarray]] = []
-    lengths: list[np.ndarray] = []
+    parts: list[Sequence[NDArray[Any]]] = []
+    lengths: list[IntArray] = []
     ordered = priors.of(groups.order)
     for _, summary in ordered.summaries(values, people.sensitive.width, starts, ends):
         where = np.nonzero(summary.counts)

@@ -23,6 +23,7 @@ from ppdp_spark.spark.data.profile import Profile, labels_of
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.data.tables import read_table
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.hidden_values import unseen
 from ppdp_spark.spark.partition.priors import SHARES, VALUES, PriorSet, learned, without_prior
 from ppdp_spark.spec import InputSpec, PriorSpec
@@ -155,11 +156,13 @@ def _problems(listed: DataFrame, keys: Sequence[str], label: str) -> Iterator[st
         F.count(F.lit(1)).alias("entries"),
         F.countDistinct(F.coalesce(F.col(C.VALUE), F.lit("\0"))).alias("distinct"),
     )
-    found = signatures.agg(
-        F.sum("improper"),
-        F.count_if(F.col("total") > 1 + ROUNDING),
-        F.count_if(F.col("entries") > F.col("distinct")),
-    ).first()
+    found = only_row(
+        signatures.agg(
+            F.sum("improper"),
+            F.count_if(F.col("total") > 1 + ROUNDING),
+            F.count_if(F.col("entries") > F.col("distinct")),
+        )
+    )
     if found[0]:
         yield f"the priors of [{label}] have {found[0]:,} probabilities that are not numbers from 0 to 1"
     if found[1]:

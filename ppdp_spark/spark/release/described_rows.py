@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
@@ -63,7 +64,7 @@ class OrderedValues:
         missing = held.is_null().to_numpy(zero_copy_only=False)
         return self._typed(held.fill_null(0).to_numpy(zero_copy_only=False), missing)
 
-    def _typed(self, numbers: np.ndarray, missing: np.ndarray) -> pa.Array:
+    def _typed(self, numbers: NDArray[Any], missing: NDArray[np.bool_]) -> pa.Array:
         if self.attribute.kind == "decimal":
             wide = np.stack([numbers, numbers >> 63], axis=1)
             valid = pa.array(~missing).buffers()[1]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -154,7 +155,7 @@ def _look(
     ]
 
 
-def _settled(loss: Loss, numbers: np.ndarray, counts: np.ndarray, below: int) -> _Place | None:
+def _settled(loss: Loss, numbers: NDArray[np.int64], counts: NDArray[np.int64], below: int) -> _Place | None:
     """The place, if the window holds it; `numbers` ascend."""
     reached = below + np.cumsum(counts)
     if below >= loss.removed or not len(reached) or reached[-1] < loss.removed:

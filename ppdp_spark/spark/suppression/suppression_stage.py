@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from ppdp_spark.core.criteria.base import VerdictRow
@@ -36,7 +37,7 @@ SAME_DRAW = (
 RANKS = 1_000
 """Ranks whose counts the private summary lists."""
 
-_DECIDE: dict[str, Callable[[np.ndarray, int, random.Random], core.Suppression]] = {
+_DECIDE: dict[str, Callable[[NDArray[np.int64], int, random.Random], core.Suppression]] = {
     "r": lambda counts, l, rng: core.r_suppress(counts, l, rng),
     "safe-d": lambda counts, l, rng: core.safe_d(counts, l),
     "unsafe-d": lambda counts, l, rng: core.unsafe_d(counts, l),
@@ -154,7 +155,7 @@ def _audit_rows(audit: AttackAudit | None) -> list[VerdictRow]:
     ]
 
 
-def _eligibility_rows(counts: np.ndarray, l: int) -> list[VerdictRow]:
+def _eligibility_rows(counts: NDArray[np.int64], l: int) -> list[VerdictRow]:
     """One row if every value is rare enough; otherwise one for each value that is not, by rank."""
     total = int(counts.sum())
     broken = core.violations(counts, l)

@@ -193,7 +193,8 @@ def _draw(name: str, weights: ArrayLike, *, bits: int, group: Column | None = No
 def _slots(weights: NDArray[Any], bits: int) -> NDArray[np.int64]:
     """2^bits equally likely codes, as many of each as its weight asks for."""
     share = np.cumsum(weights) / np.sum(weights)
-    return np.searchsorted(share, (np.arange(2**bits) + 0.5) / 2**bits)
+    codes: NDArray[np.int64] = np.searchsorted(share, (np.arange(2**bits) + 0.5) / 2**bits)
+    return codes
 
 
 def _lookup(values: ArrayLike, index: Column) -> Column:

@@ -40,7 +40,8 @@ def _schooling_ceiling() -> list[int]:
     starts = np.array([0, 3, 6, 12, 15, 16, 17, 18, 19, 21, 24, 26, 30])
     levels = np.array([0, 1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 15])
     reached = levels[np.searchsorted(starts, AGES, side="right") - 1]
-    return np.stack([reached, np.concatenate([reached[:1], reached[:-1]])], axis=1).ravel().tolist()
+    behind = np.concatenate([reached[:1], reached[:-1]])
+    return [int(level) for level in np.stack([reached, behind], axis=1).ravel()]
 
 
 SCHOOLING_CEILING = _schooling_ceiling()
@@ -131,7 +132,7 @@ def _hours(idle: float, part_time: float) -> FloatTable:
     hours = np.arange(100)
     hill = np.exp(-(((hours - 38) / 11) ** 2) / 2)
     few = np.exp(-(((hours - 20) / 7) ** 2) / 2)
-    weights = (1 - part_time) * 0.4 * hill / hill.sum() + part_time * few / few.sum() + 0.0006
+    weights: FloatTable = (1 - part_time) * 0.4 * hill / hill.sum() + part_time * few / few.sum() + 0.0006
     weights[[20, 30, 35, 45, 50, 60]] += np.array([0.02, 0.02, 0.03, 0.03, 0.05, 0.03]) * (1 - part_time)
     weights[40] += 0.42 * (1 - part_time)
     weights[0] = 0
@@ -180,7 +181,8 @@ def _occupations() -> FloatTable:
     tiers = np.arange(6)[:, None]
     by_tier = frequency * np.exp(-(((tiers - centre) / width) ** 2) / 2) + 0.02 * frequency
     shares = np.stack([odds / (1 + odds), 1 / (1 + odds)])
-    return (by_tier[:, None, :] * shares).reshape(12, len(OCCUPATIONS))
+    weights: FloatTable = (by_tier[:, None, :] * shares).reshape(12, len(OCCUPATIONS))
+    return weights
 
 
 OCCUPATION_BY_TIER_SEX = _occupations()

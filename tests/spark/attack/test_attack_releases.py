@@ -95,7 +95,7 @@ def test_our_bucketized_release_with_mined_rules(spark, bucketized):
     assert everything["accuracy"] == pytest.approx(0.0, abs=1e-6)
     table, estimate = census(), posteriors(spark, folder / "found")
     truth = table.groupby(["age", "sex"])["job"].value_counts(normalize=True)
-    for (age, sex, job), share in truth.items():
+    for (age, sex, job), share in zip(truth.index.to_list(), truth, strict=True):
         assert believed(estimate, age=age, sex=sex)[job] == pytest.approx(share, abs=1e-5)
     assert everything["max_posterior"] == pytest.approx(truth.max(), abs=1e-6)
     assert none["mean_posterior"] < everything["mean_posterior"]

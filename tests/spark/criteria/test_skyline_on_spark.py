@@ -82,7 +82,7 @@ def targets_of(points):
 
 
 def counts_of(jobs) -> dict[str, int]:
-    return pd.Series(list(jobs)).value_counts().to_dict()
+    return {str(job): int(count) for job, count in pd.Series(list(jobs)).value_counts().items()}
 
 
 def release_statistics(groups, points):

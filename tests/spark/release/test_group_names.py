@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from ppdp_spark import ReleaseSpec, check, explore
 from ppdp_spark.spark.judge.counts import group_names, placed_rows
 
 NAN = float("nan")
-NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
+NOON = datetime(2024, 3, 1, 12, tzinfo=timezone.utc)
 ONE = Decimal(1)
 TICK = timedelta(microseconds=1)
 

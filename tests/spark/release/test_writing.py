@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark import ReleaseSpec, anonymize, verify
 from ppdp_spark.core.data.packing import Packing
+from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.release import write_files as writing
@@ -144,7 +145,7 @@ def test_sensitive_values_of_every_type_come_back(spark, tmp_path, values):
 def test_types_that_tasks_cannot_write_go_through_spark(spark, tmp_path):
     table = kinds_of_columns(spark).withColumn("span", F.expr("INTERVAL '1' DAY"))
     types = {field.name: field.dataType for field in table.schema}
-    span, folder = types.pop("span"), writing.Folder.at(tmp_path)
+    span, folder = types.pop("span"), Folder.at(tmp_path)
     assert not writing.writable([span, *types.values()], folder)
     assert writing.writable(types.values(), folder)
     assert anonymize(spec_of(tmp_path / "out", "flag", ["span"], "generalized"), table=table).ok

@@ -45,7 +45,9 @@ def test_points_of_the_curves_say_the_numbers_of_the_steps() -> None:
     steps = examples.attack()["steps"]
     for place, key, factor in ((0, "max_posterior", 100), (1, "mean_posterior", 100), (2, "accuracy", 1)):
         for label, step in zip(labels[place * len(steps) :], steps, strict=False):
-            rules, value = re.fullmatch(r"([\d,]+) rules: ([\d.]+)(?: %)?", label).groups()
+            told = re.fullmatch(r"([\d,]+) rules: ([\d.]+)(?: %)?", label)
+            assert told is not None
+            rules, value = told.groups()
             assert int(rules.replace(",", "")) == step["positive"] + step["negative"]
             assert float(value) == pytest.approx(factor * step[key], rel=5e-4)
     assert len(labels) == 3 * len(steps)

@@ -103,7 +103,7 @@ def test_quasi_identifiers_of_people_are_hidden_in_what_is_written():
     found = spec(people=[{"name": "ann", "where": {"age": 41}}])
     assert found.to_dict()["attack"]["people"][0]["where"] == {"age": "(hidden)"}
     again = ReleaseSpec.parse(found.to_dict(secrets=True))
-    assert again.attack.people[0].where == {"age": 41}
+    assert again.attack is not None and again.attack.people[0].where == {"age": 41}
 
 
 def test_mined_rules_say_the_share_and_hide_whom_they_speak_of():

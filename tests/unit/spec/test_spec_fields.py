@@ -76,9 +76,9 @@ def test_format_is_told_from_the_path(path: str, format_: str) -> None:
 def test_the_spec_is_frozen() -> None:
     spec = ReleaseSpec.parse(valid())
     with pytest.raises(ValidationError):
-        spec.dataset = "other"  # type: ignore[misc]
+        spec.dataset = "other"
     with pytest.raises(ValidationError):
-        spec.privacy.k_anonymity = 2  # type: ignore[misc]
+        spec.privacy.k_anonymity = 2
 
 
 def test_models_built_in_python_obey_the_same_rules() -> None:

@@ -45,10 +45,10 @@ def test_what_commands_need() -> None:
     }
     for command, starts in wanted.items():
         with pytest.raises(SpecError) as caught:
-            bare.require_for(command)  # type: ignore[arg-type]
+            bare.require_for(command)
         assert len(caught.value.problems) == len(starts)
         assert all(p.startswith(s) for p, s in zip(caught.value.problems, starts, strict=True))
-        ReleaseSpec.parse(changed("privacy/robustness", ...)).require_for(command)  # type: ignore[arg-type]
+        ReleaseSpec.parse(changed("privacy/robustness", ...)).require_for(command)
     with pytest.raises(SpecError, match="unsafe-d"):
         ReleaseSpec.parse(changed("suppression/method", "unsafe-d")).require_for("anonymize")
 

@@ -117,6 +117,7 @@ def test_monte_carlo_interval_covers_the_exact_value():
         sampled = posterior(release.kept, release.total, l, exact_limit=0, samples=5_000, seed=total)
         assert sampled.method == "monte-carlo"
         assert sampled.effective >= 100
+        assert sampled.interval is not None
         low, high = sampled.interval
         assert 0 <= low <= sampled.posterior_max <= high <= 1
         assert sum(sampled.posterior) == pytest.approx(1)
@@ -156,6 +157,7 @@ def test_large_releases():
         release = r_suppress(counts, 5, random.Random(seed))
         audit = posterior(release.kept, release.total, 5, seed=seed)
         assert len(audit.candidates) >= 5
+        assert audit.interval is not None
         low, high = audit.interval
         assert high - low < 0.05
         assert audit.posterior_max >= 1 / len(audit.candidates)

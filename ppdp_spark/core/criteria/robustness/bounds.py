@@ -114,4 +114,4 @@ def surely_within(sizes: IntArray, counts: IntArray, exchange: FloatArray, r: Fr
     if equal.any():
         people = np.broadcast_to(sizes, counts.shape)[equal]
         clear[equal] = product_at_most([counts[equal], r.numerator], [people, r.denominator])
-    return clear | (counts == 0)
+    return np.asarray(clear | (counts == 0))

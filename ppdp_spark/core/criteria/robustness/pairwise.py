@@ -71,7 +71,7 @@ def _placed_people(groups: SignatureGroups, rows: IntArray, group: IntArray) -> 
     capacity = np.concatenate([groups.people[rows], groups.people[rows][row], occurrences])
     graph = csr_matrix((capacity.astype(np.int32), (tails, heads)), shape=(sink + 1, sink + 1))
     flow = maximum_flow(graph, 0, sink).flow
-    return np.asarray(flow[[0], :].toarray()).ravel()[signature]
+    return np.asarray(flow[[0], :].toarray().ravel()[signature])
 
 
 @njit(cache=True, nogil=True)

@@ -46,8 +46,10 @@ def _inconsistent(case: int, sizes: IntArray, counts: IntArray) -> int:
 
 
 def point_rows(targets: Sequence[Target], values: int) -> IntArray:
-    """One row a target: value, ℓ (cut to the number of other values there are), k, m, and a number
-    that targets with the same (ℓ, k, m) share."""
+    """One row for each target: value, ℓ, k, m, and a number that targets with the same (ℓ, k, m) share.
+
+    ℓ is cut to the number of other values that there are.
+    """
     outside = sorted({target.value for target in targets if not 0 <= target.value < values})
     if outside:
         raise DataError(f"targets name value codes {outside}, but the groups count {values} values")

@@ -44,6 +44,7 @@ def least_safe_ratio(point: Point) -> float:
 
 
 def least_safe_ratios(targets: Sequence[Target]) -> FloatArray:
+    """The least safe negated ratio of each target."""
     return np.array([least_safe_ratio(target.point) for target in targets], dtype=float)
 
 
@@ -70,7 +71,7 @@ def breach_probability(ratio: Any) -> FloatArray:
     """BP = 1/(NR+1); below one for every positive NR, however small."""
     ratio = np.asarray(ratio, dtype=float)
     probability = 1.0 / (ratio + 1.0)
-    return np.where(ratio > 0, np.minimum(probability, np.nextafter(1.0, 0.0)), probability)
+    return np.asarray(np.where(ratio > 0, np.minimum(probability, np.nextafter(1.0, 0.0)), probability))
 
 
 def safe_targets(targets: Sequence[Target], statistics: FloatArray) -> BoolArray:

@@ -53,7 +53,7 @@ def _log_share(part: int, whole: int) -> float:
 
 
 @njit(cache=True, error_model="numpy")
-def exclusion(case: int, people: int, others: list[int], length: int) -> float:
+def exclusion(case: int, people: int, others: IntArray, length: int) -> float:
     """What knowing ℓ values of the target takes away: the sum #s₍₁..ℓ₎ (SVPI, records) or a factor (MVPI).
 
     `others[:length]` are the counts of the ℓ most frequent values other than σ.
@@ -339,7 +339,7 @@ def fill_largest_k(
         low, high = np.int64(-1), bound
         while low < high:
             middle = (low + high + 1) // 2
-            if _is_safe(case, people, occurrences, excluded, middle, m, least[m]):
+            if _is_safe(case, people, occurrences, excluded, int(middle), m, least[m]):
                 low = middle
             else:
                 high = middle - 1

@@ -183,6 +183,10 @@ def solve_bucket(theta: Any, row_of: Any, row_target: Any, value_target: Any, p:
 def solve_buckets(
     starts: Any, amounts: Any, columns: Any, free: Any, mu: Any, p: Any, schur: Any, curvature: bool
 ) -> Any:
+    """Maximize entropy in every bucket under the multipliers `mu` of the statements.
+
+    Fills `p`, and adds to `schur` if the curvature is wanted.
+    """
     cell_start, row_start, value_start, variable_start = starts
     cell_row, log_weight, row_count, value_count = amounts
     first, statement, coefficient = columns

@@ -32,7 +32,8 @@ class Component:
 
 def touched_buckets(buckets: Buckets, matrix: sparse.csr_matrix) -> IntArray:
     """Position of the bucket of every entry of the matrix."""
-    return np.searchsorted(buckets.variable_start, matrix.indices, side="right") - 1
+    first_beyond: IntArray = np.searchsorted(buckets.variable_start, matrix.indices, side="right")
+    return first_beyond - 1
 
 
 def components(buckets: Buckets, system: System, *, together: int = TOGETHER) -> list[Component]:

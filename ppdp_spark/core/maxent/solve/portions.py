@@ -160,7 +160,8 @@ def together(parts: Sequence[tuple[Buckets, System]]) -> tuple[Buckets, System]:
 
     def starts(name: str) -> IntArray:
         lengths = [np.diff(getattr(b, name)) for b in buckets]
-        return np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
+        first: IntArray = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
+        return first
 
     def joined(name: str) -> Any:
         return np.concatenate([getattr(b, name) for b in buckets])

@@ -61,8 +61,10 @@ def propagated(buckets: Buckets, system: System) -> VariableBounds:
 def slack(
     rhs: FloatArray, inequality: NDArray[np.bool_], low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray] | None:
-    """How far each statement may rise above its least value and fall below its largest; None if one is
-    violated whatever happens."""
+    """How far each statement may rise above its least value and fall below its largest.
+
+    None if one is violated whatever happens.
+    """
     scale = MISS * np.maximum(1.0, np.abs(rhs))
     if ((high < rhs - scale) | (~inequality & (low > rhs + scale))).any():
         return None
@@ -108,8 +110,10 @@ def activity(matrix: Any, lower: FloatArray, upper: FloatArray) -> tuple[FloatAr
 def tighten_by_statements(
     columns: Any, above: FloatArray, below: FloatArray, lower: FloatArray, upper: FloatArray
 ) -> bool:
-    """Tighten in place, given how far each statement's activity may rise above its least value and fall
-    below its largest; needs nothing else of other buckets."""
+    """Tighten in place, given how far each statement may still move; needs nothing else of other buckets.
+
+    `above` and `below`: how far its activity may rise above its least value, and fall below its largest.
+    """
     return bool(_by_statements(columns.indptr, columns.indices, columns.data, above, below, lower, upper))
 
 

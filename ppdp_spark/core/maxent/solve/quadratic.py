@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from ppdp_spark.core.data.groups import BoolArray
 from ppdp_spark.core.maxent.buckets import FloatArray
 
 MANY_AT_ONCE = 40
@@ -47,10 +48,10 @@ def _kept_inside(
     slope: FloatArray,
     lower: FloatArray,
     *,
-    held: np.ndarray,
-    outside: np.ndarray,
+    held: BoolArray,
+    outside: BoolArray,
     matrix: FloatArray,
-) -> tuple[FloatArray, np.ndarray]:
+) -> tuple[FloatArray, BoolArray]:
     """The projected step if it is an improvement, else the step up to the first bound."""
     change = np.maximum(d + step, lower) - d
     if slope @ change + 0.5 * change @ matrix @ change < 1e-4 * min(float(slope @ change), 0.0):

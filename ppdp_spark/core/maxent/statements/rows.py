@@ -175,7 +175,8 @@ def _listed(values: Any) -> str:
 
 def _equal(column: NDArray[Any], value: Any) -> NDArray[np.bool_]:
     if value is None and column.dtype.kind == "f":
-        return np.isnan(column)
+        missing: NDArray[np.bool_] = np.isnan(column)
+        return missing
     return np.broadcast_to(np.asarray(column == value, dtype=bool), column.shape)
 
 

@@ -36,7 +36,8 @@ class SignatureClasses:
     def stacked_rows(self) -> NDArray[np.int32]:
         """The rows of `stacked` that belong to each class, one column an attribute set."""
         lengths = [len(table) for table in self.tables]
-        return (self.classes + np.cumsum([0, *lengths[:-1]])[: len(lengths)]).astype(np.int32)
+        above = np.cumsum([0, *lengths[:-1]])[: len(lengths)]
+        return np.asarray(self.classes + above, np.int32)
 
 
 def signatures(classes: IntArray, priors: Sequence[FloatArray]) -> SignatureClasses:

@@ -52,6 +52,7 @@ class Sizes(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def join(groups: Any, person: int, group: int) -> None:
+    """Put a person at the head of a group's list."""
     groups.of[person] = group
     groups.following[person] = groups.head[group]
     groups.head[group] = person
@@ -60,6 +61,7 @@ def join(groups: Any, person: int, group: int) -> None:
 
 @njit(cache=True, nogil=True)
 def has_value(groups: Any, values: Any, group: int, value: int) -> bool:
+    """Whether somebody in the group has the sensitive value."""
     person = groups.head[group]
     while person >= 0:
         if values[person] == value:
@@ -70,7 +72,7 @@ def has_value(groups: Any, values: Any, group: int, value: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _found(groups: Any, items: Any, first: int, step: int) -> None:
-    """A new group of items first, first + step, …"""
+    """A new group of every `step`-th item from `first` on."""
     group = groups.used[0]
     groups.used[0] += 1
     for i in range(first, len(items), step):

@@ -63,7 +63,7 @@ def _scaled(priors: FloatArray, weights: FloatArray, joint: bool) -> NDArray[np.
     clipped = np.clip(priors, SMALLEST_PRIOR, 1.0 - SMALLEST_PRIOR)
     scaled = weights * (np.log(clipped) if joint else np.log(clipped) - np.log1p(-clipped))
     scaled -= scaled.min(axis=0, initial=np.inf)
-    return (1 + np.rint(scaled * STEPS_PER_UNIT)).astype(np.int32)
+    return np.asarray(1 + np.rint(scaled * STEPS_PER_UNIT), np.int32)
 
 
 def people_tree(codes: IntArray, values: IntArray, ranks: IntArray, classes: Partition, least: int) -> Tree:
@@ -109,7 +109,7 @@ def _content_order(columns: list[IntArray]) -> IntArray:
         room //= span
     if len(words) == 1:
         return np.argsort(words[0], kind="stable")
-    return np.lexsort(words[::-1])
+    return np.asarray(np.lexsort(words[::-1]))
 
 
 def _axes(codes: IntArray) -> list[Axis]:

@@ -16,7 +16,7 @@ else:
     import tomli as tomllib
 
 ROOT = next(folder for folder in Path(__file__).resolve().parents if (folder / "pyproject.toml").exists())
-KE_ANONYMITY = Path(__file__).parent / "ke_anonymity"
+KE_ANONYMITY = Path(__file__).parents[1] / "plugins" / "ke_anonymity"
 
 
 def wheel(source: Path, folder: Path) -> Path:
