@@ -76,13 +76,13 @@ $(BENCH_READY): $(READY) requirements/bench.txt
 	@touch $(BENCH_READY)
 
 # The quick tests on every Python that is installed; and on the oldest with the lowest versions allowed.
-matrix:
+matrix: java
 	sh scripts/matrix
 
-lowest:
+lowest: java
 	sh scripts/matrix lowest
 
-# What the tests run of the package, in their own processes and in Spark's workers; a floor is in pyproject.toml.
+# What the tests run of the package, in their own processes and in Spark's workers.
 coverage: $(READY) java
 	rm -rf build/coverage && mkdir -p build/coverage
 	$(BIN)/coverage run -m pytest $(TWO) -m "not slow and not reproduction" tests/unit tests/property tests/spark
