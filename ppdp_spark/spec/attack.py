@@ -294,4 +294,4 @@ def lacking_for_attack(attack: AttackSpec | None, columns: ColumnsSpec) -> Itera
     if columns.sensitive is None:
         yield "`columns.sensitive` is missing: `attack` needs it"
     elif columns.sensitive.case != "svpi":
-        yield f"`columns.sensitive.case` ({columns.sensitive.case}): `attack` needs one value a person"
+        yield f"`columns.sensitive.case` ({columns.sensitive.case}): `attack` needs one value per person"

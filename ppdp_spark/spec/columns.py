@@ -100,7 +100,7 @@ class QuasiIdentifierSpec(SpecModel):
 
     type: ColumnType | None = Field(default=None, description="Told from the table's schema when left out.")
     hierarchy: Text | None = Field(
-        default=None, description="CSV of a generalization hierarchy, one row a leaf."
+        default=None, description="CSV of a generalization hierarchy, one row per leaf."
     )
     weight: Positive = Field(
         default=1.0, description="How much a cut on this column counts: larger keeps it finer."
@@ -161,7 +161,7 @@ class SensitiveSpec(SpecModel):
     """The column to protect; `case` says whether a person has one value, a set, or a multiset."""
 
     column: Text = Field(examples=["occupation"])
-    case: Case = Field(default="svpi", description="svpi: one value a person. mvpi-*: an array column.")
+    case: Case = Field(default="svpi", description="svpi: one value per person. mvpi-*: an array column.")
 
     @classmethod
     def written_out(cls, data: Any) -> Any:

@@ -271,7 +271,7 @@ def _sensitive_problems(
 def _undefined(cases: frozenset[str], case: str) -> str:
     """What to say of a criterion that is not defined for the values of a person."""
     listed = ", ".join(f"`{name}`" for name in ("svpi", "mvpi-set", "mvpi-multiset") if name in cases)
-    known = "one value a person" if cases == ONE_VALUE else f"the case {listed}"
+    known = "one value per person" if cases == ONE_VALUE else f"the case {listed}"
     return f"is defined for {known} only, not for `columns.sensitive.case` ({case})"
 
 

@@ -20,7 +20,7 @@ from ppdp_spark.core.partition.mondrian import partition
 
 @dataclass(frozen=True)
 class Coded:
-    """People as codes, 0 for null; one column an attribute."""
+    """People as codes, 0 for null; one column per attribute."""
 
     columns: tuple[CodeColumn, ...]
     codes: NDArray[np.int32]

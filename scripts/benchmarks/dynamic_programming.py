@@ -1,7 +1,7 @@
 """The worst case of a release by dynamic programming: the baseline of SkylineCheck [Skyline, Sec 7.1].
 
 It spreads the k known people and the m people of the family over all groups in every possible way, without
-using that the worst case congregates them [Skyline, Thm 1]. One value a person. The formulas are
+using that the worst case congregates them [Skyline, Thm 1]. One value per person. The formulas are
 written anew, so that agreement with the package says something. All in one file, because the
 compiler's cache on disk notices changes in the file of the calling function only.
 """

@@ -31,7 +31,7 @@ def anonypy(table: pd.DataFrame, k: int) -> list[int]:
 
     typed = table.astype(dict.fromkeys((*CATEGORICAL, SENSITIVE), "category"))
     found = pd.DataFrame(Preserver(typed, list(QUASI_IDENTIFIERS), SENSITIVE).anonymize_k_anonymity(k=k))
-    # One row a group and sensitive value; a group's description is a list of one text a column.
+    # One row per group and sensitive value; a group's description is a list of one text a column.
     keys = [found[name].str[0] for name in QUASI_IDENTIFIERS]
     return found.groupby(keys)[COUNT].sum().tolist()
 

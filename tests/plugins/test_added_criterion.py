@@ -141,7 +141,7 @@ def test_its_traits_are_enforced(ke_site: Path, tmp_path: Path) -> None:
     )
     start = "version: 1\ndataset: d\ninput: {path: a.parquet}\nprivacy: {ke_anonymity: {k: 3, e: 1}}\n"
     done = python(["-c", code, start + sets], ke_site, tmp_path)
-    assert "`privacy.ke_anonymity` is defined for one value a person only" in done.stdout, done.stderr
+    assert "`privacy.ke_anonymity` is defined for one value per person only" in done.stdout, done.stderr
     done = python(["-c", code, start + "columns: {quasi_identifiers: {age: numeric}}"], ke_site, tmp_path)
     assert "`columns.sensitive` is missing: needed by `privacy.ke_anonymity`" in done.stdout, done.stderr
 

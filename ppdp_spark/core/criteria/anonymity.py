@@ -56,7 +56,7 @@ class AlphaK(LocalCriterion):
 
     At least k people, and no sensitive value held by more than a share α of them.
 
-    The share is occurrences over *people*, also with sets or multisets of values a person; a value that
+    The share is occurrences over *people*, also with sets or multisets of values per person; a value that
     occurs more often than there are people has a share above 1. A group whose people hold no value has
     share 0. α counts as its decimal text says.
 

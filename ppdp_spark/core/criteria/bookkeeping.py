@@ -40,7 +40,7 @@ class Conservation(Criterion[tuple[int, int]]):
 class Eligibility(Criterion[IntArray]):
     """P-eligibility F'_1 <= |T_P|/l and, if rows were suppressed, l-candidacy [Skewed, Defs 1 and 2].
 
-    The statistic is the published count of every value, merged by addition; one value a person.
+    The statistic is the published count of every value, merged by addition; one value per person.
 
     where
         l      the l of the spec

@@ -16,7 +16,7 @@ from ppdp_spark.errors import DataError
 class DistributionCriterion(LocalCriterion):
     """A bound on how far the shares q of a group may be from the shares p of the whole table.
 
-    Shares are among occurrences, so with sets or multisets of values a person q and p still sum to 1.
+    Shares are among occurrences, so with sets or multisets of values per person q and p still sum to 1.
     Only values that occur in the table count as its domain. A group without any occurrence, or with a
     value the table does not have, has no comparable distribution: its value is infinite, it is not allowed.
     """

@@ -1,6 +1,6 @@
 """ℓ-diversity: distinct, entropy and recursive [Machanavajjhala et al., ICDE 2006].
 
-With sets or multisets of values a person, all three look at occurrences: `counts` alone, never `sizes`.
+With sets or multisets of values per person, all three look at occurrences: `counts` alone, never `sizes`.
 A group without any occurrence has no diversity and is not allowed.
 """
 

@@ -34,7 +34,7 @@ class Axis:
 class Sensitive:
     """The sensitive values of all people, as codes 0 .. width - 1.
 
-    With one value a person, `offsets` is empty and `values[p]` is the value of person p; with sets
+    With one value per person, `offsets` is empty and `values[p]` is the value of person p; with sets
     or multisets person p has values[offsets[p] : offsets[p + 1]].
     """
 

@@ -57,7 +57,7 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Hierarchy:
-        """The hierarchy in an ARX-style CSV file: no header, one row a leaf, columns from leaf to root.
+        """The hierarchy in an ARX-style CSV file: no header, one row per leaf, columns from leaf to root.
 
         Commas or semicolons separate; cells are taken as they are, spaces included. Without a single
         root an implicit one, `*`, is added.
@@ -149,7 +149,7 @@ def _numbered(numbers: Sequence[int]) -> str:
 def _shape_problems(rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> Iterator[str]:
     """No rows, rows of different lengths, empty cells, a leaf with two rows."""
     if not rows:
-        yield "has no rows: give one row a leaf, from the leaf to the root"
+        yield "has no rows: give one row per leaf, from the leaf to the root"
         return
     lengths = [len(row) for row in rows]
     usual = Counter(lengths).most_common(1)[0][0]

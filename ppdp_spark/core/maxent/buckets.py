@@ -118,7 +118,7 @@ def variables_in(buckets: Buckets, chosen: IntArray) -> IntArray:
 
 
 def buckets_from_rows(bucket: ArrayLike, qi: ArrayLike, sensitive: ArrayLike) -> Buckets:
-    """Buckets of a table with one row a person; which value lies beside which tuple is not used."""
+    """Buckets of a table with one row per person; which value lies beside which tuple is not used."""
     return buckets_from_tables(bucket, qi, bucket, sensitive)
 
 

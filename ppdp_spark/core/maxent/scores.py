@@ -80,7 +80,7 @@ def score(estimate: Posterior, truth: Posterior | None = None) -> Score:
 
 
 def true_posterior(qi: IntArray, sensitive: IntArray) -> Posterior:
-    """P(s | q) of the original table, one row a person."""
+    """P(s | q) of the original table, one row per person."""
     return _grouped(np.asarray(qi), np.asarray(sensitive), np.ones(len(qi)))
 
 

@@ -1,6 +1,6 @@
 """Compiled loops over the rows of many groups at once: the inner work of Mondrian.
 
-A *table* is a C-ordered int32 matrix, one row a person: one column an attribute, then the payload
+A *table* is a C-ordered int32 matrix, one row per person: one column per attribute, then the payload
 columns that travel with the row. A group is a run of rows `starts[g] : ends[g]`. Everything here is
 a plain pass over such runs; what to cut and whether a cut is allowed is decided elsewhere, in numpy,
 for all groups of a level together.
@@ -137,7 +137,7 @@ def value_counts(
     """Occurrences of each sensitive value in each group.
 
     `table[:, column]` numbers the person; person p has values[offsets[p] : offsets[p + 1]].
-    An empty `offsets` means one value a person, stored in the column itself.
+    An empty `offsets` means one value per person, stored in the column itself.
     """
     counts = np.zeros((starts.size, width), np.int64)
     for g in range(starts.size):

@@ -218,6 +218,6 @@ def _error_cells(run: Compared) -> dict[tuple[float, float], float]:
 def _cost(runs: Sequence[Compared]) -> list[Line]:
     return [
         _line("seconds", runs, lambda run: run.summary.get("seconds"), less_is_better=True),
-        _line("rows a second", runs, lambda run: run.summary.get("rows_per_second")),
+        _line("rows per second", runs, lambda run: run.summary.get("rows_per_second")),
         _line("made", runs, lambda run: str(run.summary.get("created") or "")[:16].replace("T", " ")),
     ]

@@ -30,7 +30,7 @@ def _identity(summary: Mapping[str, Any]) -> str:
         ("Fingerprint of the input", mapping(summary, "input").get("fingerprint")),
     ]
     figures = [
-        ("Rows a second", summary.get("rows_per_second")),
+        ("Rows per second", summary.get("rows_per_second")),
         ("Files", release.get("files")),
         ("Bytes", release.get("bytes")),
     ]

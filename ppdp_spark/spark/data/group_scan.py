@@ -56,7 +56,7 @@ class ReduceGroups:
 
 @dataclass(frozen=True)
 class ListedGroups:
-    """Reads one row a group: its number, its people, the list of its values and that of their counts."""
+    """Reads one row per group: its number, its people, the list of its values and that of their counts."""
 
     width: int
 

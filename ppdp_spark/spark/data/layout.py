@@ -24,7 +24,7 @@ from ppdp_spark.spark.engine import column_names as C
 
 @dataclass(frozen=True)
 class People:
-    """People of one task as arrays: one column an attribute, sensitive values, and the raw lists."""
+    """People of one task as arrays: one column per attribute, sensitive values, and the raw lists."""
 
     columns: tuple[CodeColumn, ...]
     sensitive: Sensitive
@@ -59,7 +59,7 @@ class Layout:
 
     @cached_property
     def packing(self) -> Packing:
-        """Small codes, and with one value a person the sensitive one, travel in common words."""
+        """Small codes, and with one value per person the sensitive one, travel in common words."""
         largest = self._largest_codes
         if self._single:
             assert self.domain is not None
@@ -104,7 +104,7 @@ class Layout:
 
     @property
     def published_names(self) -> list[str]:
-        """Columns of which a described group table keeps a list a group; codes as far as published."""
+        """Columns of which a described group table keeps a list per group; codes as far as published."""
         words = [C.word(w) for w in range(self.published_packing.words)]
         codes = words + self._wide if self.codes_published else []
         return codes + ([C.SENSITIVE] if self.domain is not None else []) + self._kept
@@ -153,14 +153,14 @@ class Layout:
     def raw(
         self, people: People, groups: Partition, paths: pa.Array, *, sound: bool = True
     ) -> pa.RecordBatch:
-        """One row a group, with everything known of its people."""
+        """One row per group, with everything known of its people."""
         sizes = pa.array(np.diff(groups.starts), pa.int32())
         lists = _lists(people.arrays, self.row_names, groups.order, groups.starts)
         marks = {C.SOUND: pa.array([sound] * len(sizes), pa.bool_())}
         return pa.RecordBatch.from_pydict({C.PATH: paths, C.SIZE: sizes, **marks, **lists})
 
     def described(self, people: People, groups: Partition, *, sound: bool = True) -> pa.RecordBatch:
-        """One row a group: bounds and labels, penalties, and its people as lists."""
+        """One row per group: bounds and labels, penalties, and its people as lists."""
         sizes = np.diff(groups.starts)
         out: dict[str, pa.Array] = {C.SIZE: pa.array(sizes, pa.int32())}
         out[C.SOUND] = pa.array([sound] * len(sizes), pa.bool_())
@@ -238,6 +238,6 @@ def unpacked(arrays: Mapping[str, pa.Array], packing: Packing) -> dict[str, pa.A
 def _lists(
     arrays: Mapping[str, pa.Array], names: list[str], order: IntArray, starts: NDArray[np.int64]
 ) -> dict[str, pa.Array]:
-    """One list a group of each column, people in the given order."""
+    """One list per group of each column, people in the given order."""
     offsets, people = pa.array(starts, pa.int32()), pa.array(order)
     return {name: pa.ListArray.from_arrays(offsets, arrays[name].take(people)) for name in names}

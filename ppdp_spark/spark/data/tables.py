@@ -207,7 +207,9 @@ def _sensitive_type(columns: ColumnsSpec, found: T.DataType, problems: list[str]
     many = columns.sensitive.case != "svpi"
     if many != isinstance(found, T.ArrayType):
         fix = (
-            "an array column" if many else "one value a person; use case mvpi-set or mvpi-multiset for arrays"
+            "an array column"
+            if many
+            else "one value per person; use case mvpi-set or mvpi-multiset for arrays"
         )
         problems.append(
             f"`columns.sensitive.case` is {columns.sensitive.case}, but `{columns.sensitive.column}` is "

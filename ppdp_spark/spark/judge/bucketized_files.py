@@ -31,7 +31,7 @@ class BucketFiles:
     """The files of a bucketized release.
 
     where
-        names    files that both tables have, as a table of one row a file
+        names    files that both tables have, as a table of one row per file
         folder   of both tables
         column   the sensitive one
         values   its values, by code

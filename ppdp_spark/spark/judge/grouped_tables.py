@@ -39,14 +39,14 @@ class Grouped:
     """Groups with the counts of their sensitive values.
 
     where
-        groups  rows with those of a group together, or one row a group
+        groups  rows with those of a group together, or one row per group
         reading how tasks make summaries of `groups`
         values  sensitive values in code order, as text
         counts  how often each occurs
         case    what the reader sees of the values of a person; None without a sensitive column
         rows    people whose groups are supposed to lie together, if they do
         files   the same for tasks to read by themselves, where they can
-        texts   group number, value and count, of releases of ours with one value a person
+        texts   group number, value and count, of releases of ours with one value per person
         kind    the type of the values
     """
 
@@ -152,7 +152,7 @@ def with_codes(rows: DataFrame, values: tuple[str | None, ...]) -> DataFrame:
 
 
 def _coded(rows: DataFrame, values: tuple[str | None, ...], case: str) -> DataFrame:
-    """One row a value of a person, its code in `sensitive`; `value` holds the text or the texts.
+    """One row per value of a person, its code in `sensitive`; `value` holds the text or the texts.
 
     With sets and multisets each person adds one more row with the code `PERSON`, so that people
     without any value are counted too.

@@ -37,7 +37,7 @@ def signature_columns(position: int) -> tuple[str, ...]:
 def signed_rows(
     table: DataFrame, keys: Sequence[str], sets: Sequence[Sequence[str]], value: Column
 ) -> DataFrame:
-    """One row a person: the names of its group and of its signatures, and its value.
+    """One row per person: the names of its group and of its signatures, and its value.
 
     No column of the table goes along, so that none can meet one of ours by the same name.
     """

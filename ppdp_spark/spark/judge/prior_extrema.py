@@ -1,7 +1,7 @@
 """Prior extrema of published groups: what the owner keeps so that robustness can be verified again.
 
 A release says how often each value occurs in a group, not how likely its people were to have it. The
-owner's table has one row a group and value: its count, and the extrema of its prior in every attribute
+owner's table has one row per group and value: its count, and the extrema of its prior in every attribute
 set. Its counts must be those of the release, by a digest of both, before anything is decided from it.
 """
 
@@ -25,7 +25,7 @@ from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGH
 
 
 def extrema_rows(numbered: DataFrame, values: Sequence[str | None], sets: int) -> DataFrame:
-    """One row a group and value, from numbered groups with their prior columns."""
+    """One row per group and value, from numbered groups with their prior columns."""
     each = F.posexplode(COUNTED_VALUES).alias("place", C.VALUE)
     rows = numbered.select(C.GROUP_ID, COUNTS, LOWS, HIGHS, each)
     wanted = [F.col(C.GROUP_ID), F.col(C.VALUE), F.get(COUNTS, F.col("place")).alias(C.COUNT)]

@@ -88,7 +88,7 @@ def tuple_names(kinds: Mapping[str, str]) -> list[Column]:
 
 
 def cells_of_people(people: DataFrame, attributes: int) -> DataFrame:
-    """The cells of a table that shows who is in each group, one row a person."""
+    """The cells of a table that shows who is in each group, one row per person."""
     shown = [F.first(C.code(j)).alias(C.code(j)) for j in range(attributes)]
     counted = people.groupBy(*GROUP, *TUPLE).agg(F.count(F.lit(1)).alias(C.PEOPLE), *shown)
     return counted.withColumn(SHARED, F.lit(False))

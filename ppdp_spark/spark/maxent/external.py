@@ -107,7 +107,7 @@ def _physical(value: Column, kind: T.DataType) -> Column:
 
 
 def _groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
-    """One row a group, on the driver: number, people, labels and bounds."""
+    """One row per group, on the driver: number, people, labels and bounds."""
     wanted = [F.count(F.lit(1)).alias(C.SIZE)]
     for j, name in enumerate(names):
         wanted.append(F.first(C.column(name).cast("string")).alias(f"label{j}"))

@@ -29,7 +29,7 @@ def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, 
     sensitive = manifest["sensitive"]
     if sensitive is None or sensitive["case"] != "svpi":
         raise DataError(
-            "the release has no sensitive column with one value a person: there is nothing to infer"
+            "the release has no sensitive column with one value per person: there is nothing to infer"
         )
     form, names = form_in(manifest), base_names(manifest["columns"])
     shown = form.as_attack_source(spark, release / DATA)

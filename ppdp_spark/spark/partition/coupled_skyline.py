@@ -5,7 +5,7 @@ other tasks do. Then rounds use up what is left: all slack goes to one factor, t
 tasks name the first cut of each group that is safe with the release so far, both its sides together, and
 the driver accepts them one after the other in the order of the tree.
 
-The rounds end with a minimal release (with one value a person) [Skyline, Thm 5]. A cut that is named is
+The rounds end with a minimal release (with one value per person) [Skyline, Thm 5]. A cut that is named is
 safe with the minima so far, so the first one named is always accepted, and the minima with it are floors
 under which its group is cut: every round in which a cut is named cuts a group. And when none is named, no
 group has an allowed cut along any attribute that leaves the release safe. How many cuts a batch names in

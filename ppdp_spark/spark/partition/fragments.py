@@ -142,7 +142,7 @@ def _tree(cuts: Cuts, columns: Sequence[CodeColumn], rows: int) -> Tree:
 def confirmed_tree(tree: Tree, summaries: GroupSummaries, criteria: Sequence[LocalCriterion]) -> Tree:
     """Keep a cut only where both its sides, counted exactly, satisfy every criterion.
 
-    `summaries` has one row a fragment of `tree`. This is the rule by which Mondrian itself cuts.
+    `summaries` has one row per fragment of `tree`. This is the rule by which Mondrian itself cuts.
     """
 
     def allowed(node: Tree) -> bool:

@@ -160,7 +160,7 @@ class PlaceFragment:
 
 
 def place_rows(rows: DataFrame, tree: Tree, task: PlaceFragment, priors: Sequence[PriorSet]) -> DataFrame:
-    """Groups of the table, and one row a fragment with those left over; one task a fragment."""
+    """Groups of the table, and one row per fragment with those left over; one task per fragment."""
     layout = task.layout
     kept = [C.kept(j) for j in range(layout.kept)]
     tie = F.xxhash64(*kept) if kept else F.lit(0).cast("bigint")
@@ -187,7 +187,7 @@ def raw(name: str) -> str:
 
 
 def dense_priors(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> FloatArray:
-    """The rows `known` of lists of values and shares as one table, one row a signature."""
+    """The rows `known` of lists of values and shares as one table, one row per signature."""
     if len(known) * width > LARGEST_TABLE:
         raise DataError("an attribute set of `privacy.robustness.priors` has too many signatures")
     values, shares = (arrays[name].take(pa.array(known)) for name in (VALUES, SHARES))

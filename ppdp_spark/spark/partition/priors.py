@@ -1,4 +1,4 @@
-"""Priors p(s : x) as tables: one row a signature, learned from the encoded rows or supplied by the user.
+"""Priors p(s : x) as tables: one row per signature, learned from the encoded rows or supplied by the user.
 
 Prior tables are joined to the signatures of each task, never broadcast: they travel to the tasks as rows
 of their own, beside the people, through the same shuffle.
@@ -28,7 +28,7 @@ class PriorSet:
     where
         label  names of the attributes, for verdicts
         keys   columns of the signature, in the table and in the rows it belongs to
-        table  one row a signature: keys, codes of values, their probabilities
+        table  one row per signature: keys, codes of values, their probabilities
         signatures  how many there are
     """
 

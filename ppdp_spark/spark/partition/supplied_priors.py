@@ -190,7 +190,7 @@ def _unmatched(listed: DataFrame, prior: PriorSpec, labels: Sequence[str]) -> It
 
 
 def _completed(listed: DataFrame, keys: Sequence[str], counts: Sequence[int]) -> DataFrame:
-    """One row a signature with the probability of every value of the data."""
+    """One row per signature with the probability of every value of the data."""
     total = sum(counts)
     frequencies = pa.table(
         {

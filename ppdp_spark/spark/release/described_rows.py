@@ -83,7 +83,7 @@ class DescribedRows(Protocol):
 
 @dataclass(frozen=True)
 class PeopleRows:
-    """One row a person.
+    """One row per person.
 
     where
         repeated  columns of groups that every person of the group gets, with their published names
@@ -112,7 +112,7 @@ class PeopleRows:
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """One row a group and sensitive value that occurs in it, with the number of occurrences."""
+    """One row per group and sensitive value that occurs in it, with the number of occurrences."""
 
     domain: SensitiveDomain
     values: Values
@@ -135,7 +135,7 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class PriorRows:
-    """One row a group and value that occurs in it: its count, the extrema of its prior in each set."""
+    """One row per group and value that occurs in it: its count, the extrema of its prior in each set."""
 
     values: Values
     sets: int

@@ -1,4 +1,4 @@
-"""The generalized form: one row a person, with the group's description of each quasi-identifier."""
+"""The generalized form: one row per person, with the group's description of each quasi-identifier."""
 
 from __future__ import annotations
 

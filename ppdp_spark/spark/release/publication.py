@@ -89,8 +89,8 @@ class ShownTables:
     """What an adversary has of a release.
 
     where
-        people  one row a person: the group, and what the release shows of the quasi-identifiers
-        held    one row a group and sensitive value, with `count`; a value may have several rows
+        people  one row per person: the group, and what the release shows of the quasi-identifiers
+        held    one row per group and sensitive value, with `count`; a value may have several rows
     """
 
     people: DataFrame

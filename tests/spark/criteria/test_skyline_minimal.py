@@ -29,7 +29,7 @@ INFINITE = None
 
 
 def ratio(sizes, point, value):
-    """NR of a release by the formulas of one value a person; `sizes` are counts of values by group."""
+    """NR of a release by the formulas of one value per person; `sizes` are counts of values by group."""
     ell, k, m = point
 
     def t(counts, k):

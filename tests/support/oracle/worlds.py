@@ -28,7 +28,7 @@ class Worlds:
     """The worlds of one group under one way of dealing.
 
     where
-        dealing  `values` (one value a person), `set`, `multiset` (occurrences), or `records` (whole records)
+        dealing  `values` (one per person), `set`, `multiset` (occurrences), or `records` (whole records)
     """
 
     dealing: str

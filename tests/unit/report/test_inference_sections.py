@@ -166,7 +166,7 @@ def test_robustness_has_a_line_for_each_attribute_set() -> None:
         examples.robust_row(examples.HOSTILE, 0.5, status="fail", violations=5),
         {
             **examples.robust_row("zip", 0.25),
-            "level": "r = 3, binary model, each value once a group, attributes [zip]",
+            "level": "r = 3, binary model, each value once per group, attributes [zip]",
             "parameters": {"r": 3, "model": "binary", "unique": True, "attributes": "zip"},
         },
     ]

@@ -67,7 +67,7 @@ class TestCriterion:
         assert criterion.allowed(groups).tolist() == [True, False]
         assert criterion.achieved(groups).tolist() == [0.25, 1.0]
         assert RRobustness(2, "binary", ("sex",)).allowed(groups).tolist() == [True, True]
-        assert criterion.level == "r = 2, binary model, each value once a group"
+        assert criterion.level == "r = 2, binary model, each value once per group"
 
     def test_no_groups(self):
         criterion = RRobustness(2, "joint", ("sex", "age"))
@@ -115,5 +115,5 @@ class TestCriterion:
         with pytest.raises(DataError, match=r"needs those of 2: \[sex\], \[age\]"):
             criterion.allowed(equal_priors([[1, 1]]))
         many = GroupSummaries(np.array([1]), np.array([[1, 1]]), equal_priors([[1, 1]], sets=2).priors)
-        with pytest.raises(DataError, match="one value a person"):
+        with pytest.raises(DataError, match="one value per person"):
             criterion.achieved(many)

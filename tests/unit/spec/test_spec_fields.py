@@ -87,7 +87,7 @@ def test_models_built_in_python_obey_the_same_rules() -> None:
     with pytest.raises(SpecError, match="one role"):
         ColumnsSpec(identifiers=("a",), publish_as_is=("a",))
     parts = {**valid(), "columns": ColumnsSpec(sensitive=SensitiveSpec(column="x", case="mvpi-set"))}
-    assert any("one value a person" in problem for problem in problems(parts))
+    assert any("one value per person" in problem for problem in problems(parts))
 
 
 def test_entropy_level_is_one_number() -> None:

@@ -1,4 +1,4 @@
-"""What the bounds take for granted, checked: r, one value a person, and priors that are probabilities."""
+"""What the bounds take for granted, checked: r, one value per person, and priors that are probabilities."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def check_priors(groups: GroupSummaries, attribute_sets: tuple[str, ...]) -> Non
     if several:
         problems.append(
             f"{several} groups count more or fewer sensitive values than people: robustness is defined for"
-            " one value a person"
+            " one value per person"
         )
     for label, (low, high) in zip(attribute_sets, groups.priors, strict=True):
         if low.shape != counts.shape or high.shape != counts.shape:
-            problems.append(f"priors of [{label}] must have shape {counts.shape}, one row a group")
+            problems.append(f"priors of [{label}] must have shape {counts.shape}, one row per group")
             continue
         proper = (low >= 0) & (low <= high) & (high <= 1)
         wrong = int(np.count_nonzero(((counts > 0) & ~proper).any(axis=1)))

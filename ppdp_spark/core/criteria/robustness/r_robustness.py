@@ -94,7 +94,7 @@ class RRobustness(LocalCriterion):
 
     @property
     def level(self) -> str:
-        once = ", each value once a group" if self.unique else ""
+        once = ", each value once per group" if self.unique else ""
         return f"r = {self.r}, {self.model} model{once}"
 
     @property

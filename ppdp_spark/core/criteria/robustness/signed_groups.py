@@ -18,7 +18,7 @@ class SignatureGroups:
         offsets  where each group's rows start, and where the last one's end, shape (groups + 1,)
         people   how many people of the group share the row's signature, shape (rows,)
         priors   p(s : x) of every value, shape (rows, values)
-        counts   occurrences of every value in each group, shape (groups, values); one value a person
+        counts   occurrences of every value in each group, shape (groups, values); one value per person
 
     Rows of one group with equal priors may be merged: nothing depends on it but the cost.
     """
@@ -82,6 +82,6 @@ class SignatureGroups:
         if (self.people < 1).any() or (self.counts < 0).any():
             problems.append("`people` must be at least 1 and `counts` at least 0")
         elif len(self) and (np.add.reduceat(self.people, self.offsets[:-1]) != self.sizes).any():
-            problems.append("`counts` of a group must sum to its `people`: one value a person")
+            problems.append("`counts` of a group must sum to its `people`: one value per person")
         if problems:
             raise DataError(problems)

@@ -9,7 +9,7 @@ their arrays by position. They stand in one file because the compiler's cache on
 in the file of the calling function only: a formula elsewhere could be edited and not be used.
 
 where
-    case           0 one value a person, 1 a set, 2 a multiset, 3 whole records of several values
+    case           0 one value per person, 1 a set, 2 a multiset, 3 whole records of several values
     sizes, counts  people, and occurrences of each value, as in `GroupSummaries`; int64
     points         one row (value, ℓ, k, m, number of this (ℓ, k, m)) a target, ℓ at most the
                    number of other values

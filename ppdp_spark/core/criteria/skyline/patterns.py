@@ -1,4 +1,4 @@
-"""The minima of many alike groups: statistics are taken once a pattern, not once a group.
+"""The minima of many alike groups: statistics are taken once a pattern, not once per group.
 
 The five statistics of a group for σ depend only on its people, on #σ and on its largest counts
 [Skyline, Thm 2]. Small groups have few such patterns: a million groups of twenty people have hundreds.

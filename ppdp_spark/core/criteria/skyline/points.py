@@ -11,12 +11,12 @@ from ppdp_spark.errors import SpecError
 Case = Literal["svpi", "mvpi-set", "mvpi-multiset", "mvpi-records"]
 """What a reader sees of a group's sensitive values.
 
-`svpi` is one value a person. `mvpi-set` and `mvpi-multiset` are the models of the paper: the occurrences
+`svpi` is one value per person. `mvpi-set` and `mvpi-multiset` are the models of the paper: the occurrences
 of a group as one multiset, apart from each other [Skyline, Sec 2.1]. `mvpi-records` is a release that
 shows the values of each person side by side: worlds deal whole records to the people of a group, so of
 n people a = n − #σ have a record without σ, and of these b hold one of the ℓ values. Then, counting deals,
 
-    T(g, ℓ, k) = (a − k)/#σ · (a − b)/a,    V(g, m, k) as with one value a person,
+    T(g, ℓ, k) = (a − k)/#σ · (a − b)/a,    V(g, m, k) as with one value per person,
 
 because whoever has σ meets all ℓ conditions at once, and whoever has not holds one of the other a − b
 records. The product over ℓ values of the set model, which takes values for independent, becomes the share

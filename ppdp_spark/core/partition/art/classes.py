@@ -34,7 +34,7 @@ class SignatureClasses:
 
     @property
     def stacked_rows(self) -> NDArray[np.int32]:
-        """The rows of `stacked` that belong to each class, one column an attribute set."""
+        """The rows of `stacked` that belong to each class, one column per attribute set."""
         lengths = [len(table) for table in self.tables]
         above = np.cumsum([0, *lengths[:-1]])[: len(lengths)]
         return np.asarray(self.classes + above, np.int32)

@@ -36,7 +36,7 @@ class PlaceablePeople(NamedTuple):
 
     where
         values      sensitive value of each person
-        signatures  row of `Rules.tables` of each person, one column an attribute set
+        signatures  row of `Rules.tables` of each person, one column per attribute set
         classes     number of the class of each person: equal priors in every attribute set
     """
 
