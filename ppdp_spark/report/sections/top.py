@@ -71,9 +71,9 @@ def _from(source: Mapping[str, Any]) -> str:
     place = text(source.get("source") or "")
     if source.get("rows") is None:
         return place
-    people = mapping(source, "people").get("people")
-    whose = f" about {data(people)} people" if people is not None else ""
-    return f"{data(source['rows'])} rows{whose}" + (f" of {place}" if place else "")
+    records = mapping(source, "people").get("records")
+    told = f"{data(source['rows'])} rows" + (f" of {place}" if place else "")
+    return told if records is None else f"{told}, brought together into {data(records)} records of people"
 
 
 def _when(created: Any) -> str:

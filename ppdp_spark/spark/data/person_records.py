@@ -39,13 +39,13 @@ class PersonFacts:
 
     where
         rows     rows of the table
-        people   records made of them
-        several  people who have several rows
-        most     the most rows of one person
+        records  what they were brought together into: one per person, or per person and group
+        several  records of several rows
+        most     the most rows of one record
     """
 
     rows: int
-    people: int
+    records: int
     several: int
     most: int
 
@@ -209,7 +209,7 @@ def _facts(together: DataFrame, parts: Sequence[_Part], person: PersonSpec) -> P
     nobody = F.col("key0").isNull()
     found = together.agg(
         F.sum(rows).alias("rows"),
-        F.count("key0").alias("people"),
+        F.count("key0").alias("records"),
         F.count_if(rows > 1).alias("several"),
         F.max(rows).alias("most"),
         F.sum(F.when(nobody, rows)).alias("nobody"),
@@ -219,7 +219,7 @@ def _facts(together: DataFrame, parts: Sequence[_Part], person: PersonSpec) -> P
     problems = [*_missing(found, person), *_disagreements(found, compared)]
     if problems:
         raise DataError(problems)
-    return PersonFacts(found["rows"] or 0, found["people"], found["several"], found["most"] or 0)
+    return PersonFacts(found["rows"] or 0, found["records"], found["several"], found["most"] or 0)
 
 
 def _missing(found: Row, person: PersonSpec) -> Iterator[str]:
@@ -235,5 +235,5 @@ def _disagreements(found: Row, compared: Sequence[tuple[int, _Part]]) -> Iterato
         if found[f"varies{j}"]:
             yield (
                 f"`{part.field}`: rows disagree about `{part.name}` within {found[f'varies{j}']:,} of "
-                f"{found['people']:,} people; {part.fix}"
+                f"{found['records']:,} people; {part.fix}"
             )

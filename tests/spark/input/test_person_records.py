@@ -115,7 +115,7 @@ def test_records_are_those_of_plain_python(spark, sensitive, case):
         assert {who: {**record, "who": who} for who, record in wanted.items()} == found
         sizes = [sum(row["who"] == who for row in rows) for who in wanted]
         several = sum(size > 1 for size in sizes)
-        assert (facts.rows, facts.people, facts.several, facts.most) == (
+        assert (facts.rows, facts.records, facts.several, facts.most) == (
             len(rows), len(wanted), several, max(sizes),
         )  # fmt: skip
 
