@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.sessions import COMPILED, INTERPRETED, set_to
+
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 # Tables of tests are small: compiling what runs a thousand times costs more than it saves, in every
 # JVM that a test starts.
@@ -23,13 +25,20 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """Local Spark on two cores; started by the first test that asks for it."""
+    """Local Spark on two cores, with plans interpreted; started by the first test that asks for it."""
     from ppdp_spark.spark.session import local_session
 
-    settings = {"spark.sql.shuffle.partitions": 3}
+    settings = {"spark.sql.shuffle.partitions": 3, **INTERPRETED}
     session = local_session("local[2]", driver_memory="2g", app_name="tests", **settings)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def compiled(spark) -> Iterator[SparkSession]:
+    """The session with plans compiled, as users have it."""
+    with set_to(spark, COMPILED):
+        yield spark
 
 
 @pytest.fixture(scope="session")

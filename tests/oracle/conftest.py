@@ -7,15 +7,11 @@ from typing import Any
 
 import pytest
 
-QUICK = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
+from support.sessions import QUICK, set_to
 
 
 @pytest.fixture(scope="module")
 def quick(spark) -> Iterator[Any]:
     """The session with settings for tables of a few rows."""
-    before = {key: spark.conf.get(key) for key in QUICK}
-    for key, value in QUICK.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key, value in before.items():
-        spark.conf.set(key, value)
+    with set_to(spark, QUICK):
+        yield spark

@@ -19,6 +19,8 @@ import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 RECORDED = Path(__file__).parents[1] / "golden" / "release_digests.json"
 ROWS = 3_000
 JOBS = ["clerk", "cook", "driver", "farmer", "guard", "nurse", "smith", "tailor"]

@@ -82,6 +82,12 @@ def bucketized(spark, tmp_path_factory):
     return folder, published(spark, folder, "bucketized")
 
 
+@pytest.fixture(scope="module")
+def generalized(spark, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("generalized")
+    return folder, published(spark, folder, "generalized")
+
+
 def test_our_bucketized_release_with_mined_rules(spark, bucketized):
     folder, plain = bucketized
     mine = {"positive": [0, 20, 600], "negative": [0, 20, 600], "attributes": [1, 2], "support": 1}
@@ -119,42 +125,42 @@ def silent(run, folder):
         assert "CANARY" not in text and "7001" not in text and "7012" not in text
 
 
-def test_a_generalized_release_alone_and_with_an_external_table(spark, tmp_path):
-    plain = published(spark, tmp_path, "generalized")
-    run = attacked(spark, plain, tmp_path)
+def test_a_generalized_release_alone_and_with_an_external_table(spark, generalized):
+    folder, plain = generalized
+    run = attacked(spark, plain, folder)
     found = run.summary["attack"]
     assert found["source"]["kind"] == "generalized"
     assert found["source"]["tuples"] <= found["source"]["buckets"] and found["steps"][0]["accuracy"] is None
-    external = str(tmp_path / "original.parquet")
+    external = str(folder / "original.parquet")
     chosen = census()[census()["age"].isin([7005, 7006])]
     share = float((chosen["job"] == "job1").mean())
     knowing = [{"given": {"age": [7005, 7006]}, "value": "job1", "probability": share}]
-    run = attacked(spark, plain, tmp_path, external=external, original=external, knowledge=knowing)
+    run = attacked(spark, plain, folder, external=external, original=external, knowledge=knowing)
     step = run.summary["attack"]["steps"][0]
     assert run.summary["attack"]["source"]["people"] == 240 and step["accuracy"] > 0
-    table = posteriors(spark, tmp_path / "found")
+    table = posteriors(spark, folder / "found")
     meant = table["age"].isin([7005, 7006]) & (table["value"] == "job1")
     mass = (table["posterior"] * table["people"])[meant].sum()
     assert mass / len(chosen) == pytest.approx(share, abs=1e-6)
-    silent(run, tmp_path / "found")
+    silent(run, folder / "found")
     few = spark.createDataFrame(census().head(200))
-    few.write.parquet(str(tmp_path / "few.parquet"))
+    few.write.parquet(str(folder / "few.parquet"))
     with pytest.raises(DataError, match="it must hold everybody in the release"):
-        attacked(spark, plain, tmp_path, external=str(tmp_path / "few.parquet"))
+        attacked(spark, plain, folder, external=str(folder / "few.parquet"))
     with pytest.raises(SpecError, match=r"add `attack.external`"):
-        attacked(spark, plain, tmp_path, original=external, mine={"positive": [3]})
+        attacked(spark, plain, folder, original=external, mine={"positive": [3]})
 
 
-def test_more_people_outside_than_in_the_release_are_all_candidates(spark, tmp_path):
-    plain = published(spark, tmp_path, "generalized")
+def test_more_people_outside_than_in_the_release_are_all_candidates(spark, generalized):
+    folder, plain = generalized
     more = pd.concat([census(), census(60, seed=9)])
-    spark.createDataFrame(more).write.parquet(str(tmp_path / "more.parquet"))
-    run = attacked(spark, plain, tmp_path, external=str(tmp_path / "more.parquet"))
+    spark.createDataFrame(more).write.parquet(str(folder / "more.parquet"))
+    run = attacked(spark, plain, folder, external=str(folder / "more.parquet"))
     found = run.summary["attack"]
     assert found["source"]["people"] == 240 and sum(bar["people"] for bar in found["histogram"]) == 240
     named = [{"name": "ann", "where": {"age": 7001, "sex": "CANARYF"}}]
     with pytest.raises(DataError, match="needs groups whose people are certain"):
-        attacked(spark, plain, tmp_path, external=str(tmp_path / "more.parquet"), people=named)
+        attacked(spark, plain, folder, external=str(folder / "more.parquet"), people=named)
 
 
 @pytest.mark.parametrize("variables", [0, 10**6])
@@ -172,7 +178,7 @@ def test_the_same_conclusions_whatever_the_partitioning(spark, tmp_path, variabl
     }
     mine = {"positive": [0, 12], "negative": [0, 12], "attributes": [1, 2], "support": 2}
     found = []
-    for parts in (1, 3, 7):
+    for parts in (1, 7):
         mixed = spark.createDataFrame(table.sample(frac=1.0, random_state=parts)).repartition(parts)
         original, out = str(tmp_path / f"{parts}.parquet"), tmp_path / str(parts)
         mixed.write.parquet(original)

@@ -14,6 +14,8 @@ import pytest
 from ppdp_spark import ReleaseSpec, anonymize, check, suppress, verify
 from ppdp_spark.errors import DataError, PpdpError
 
+pytestmark = pytest.mark.usefixtures("compiled")  # names are told in the code that Spark makes
+
 HOSTILE = "<script>alert('x')</script><img src=x onerror=\"alert(1)\">&amp;"
 ORDERED = ["a.b", "a`b`", 'it\'s "x"\nline', "../../up", " "]
 CATEGORIES = [HOSTILE, "a,b;c={d}(\t)${e}", "q0", "ünï cödé \u202e" + "x" * 300]

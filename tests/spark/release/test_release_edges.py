@@ -58,6 +58,7 @@ def test_edge_tables(spark, tmp_path):
     assert len(caught.value.problems) == 4
 
 
+@pytest.mark.usefixtures("compiled")
 def test_many_attributes(spark, tmp_path):
     rng = np.random.default_rng(1)
     wide = pd.DataFrame(rng.integers(0, 5, (300, 60)), columns=[f"q.{j}" for j in range(60)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -27,7 +29,7 @@ VALUES = {
 }
 
 
-def released(spark, out: Path, kind: str = "text", rows: int = 400) -> None:
+def release(spark, out: Path, kind: str, rows: int = 400) -> None:
     rng = np.random.default_rng(3)
     table = pa.table(
         {
@@ -54,6 +56,20 @@ def released(spark, out: Path, kind: str = "text", rows: int = 400) -> None:
     assert anonymize(ReleaseSpec.parse(spec), table=spark.createDataFrame(table)).ok
 
 
+@pytest.fixture(scope="module")
+def released(spark, tmp_path_factory) -> Callable[..., None]:
+    """Copies a release of 400 people to a folder; it is made once for each kind of value."""
+    made: dict[str, Path] = {}
+
+    def copied(out: Path, kind: str = "text") -> None:
+        if kind not in made:
+            made[kind] = tmp_path_factory.mktemp("released")
+            release(spark, made[kind], kind)
+        shutil.copytree(made[kind], out, dirs_exist_ok=True)
+
+    return copied
+
+
 def verdict(spark, out: Path) -> list[dict]:
     """What is decided, the hashes of files aside."""
     rows = verify(out, spark=spark).verdict.to_dict()["criteria"]
@@ -77,18 +93,18 @@ def only_files(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_the_same_verdict_as_the_engine(spark, tmp_path, monkeypatch, kind):
-    released(spark, tmp_path, kind)
+def test_the_same_verdict_as_the_engine(spark, released, tmp_path, monkeypatch, kind):
+    released(tmp_path, kind)
     expected = by_the_engine(spark, tmp_path, monkeypatch)
     monkeypatch.setattr("ppdp_spark.spark.judge.grouped_tables.reduce_runs", None)
     assert verdict(spark, tmp_path) == expected and len(expected) > 3
 
 
 @pytest.mark.parametrize("dictionaries", [True, False])
-def test_however_the_files_are_cut(spark, tmp_path, monkeypatch, only_files, dictionaries):
+def test_however_the_files_are_cut(spark, released, tmp_path, monkeypatch, only_files, dictionaries):
     """Groups that go on in the next row group, in the next share and in the next file."""
     monkeypatch.setattr(files, "_SHARE", 2)
-    released(spark, tmp_path)
+    released(tmp_path)
     expected = verdict(spark, tmp_path)
     data = tmp_path / "release/data"
     whole = pq.read_table(data)
@@ -100,8 +116,8 @@ def test_however_the_files_are_cut(spark, tmp_path, monkeypatch, only_files, dic
     assert verdict(spark, tmp_path) == expected
 
 
-def test_a_cell_that_differs_within_its_group_is_found(spark, tmp_path, only_files):
-    released(spark, tmp_path)
+def test_a_cell_that_differs_within_its_group_is_found(spark, released, tmp_path, only_files):
+    released(tmp_path)
     (path,) = (tmp_path / "release/data").iterdir()
     whole = pq.read_table(path)
     for name in ("age", "age_max", "born_min", "city"):
@@ -114,8 +130,8 @@ def test_a_cell_that_differs_within_its_group_is_found(spark, tmp_path, only_fil
             verify(tmp_path, spark=spark)
 
 
-def test_what_tasks_cannot_read_is_left_to_the_engine(spark, tmp_path):
-    released(spark, tmp_path)
+def test_what_tasks_cannot_read_is_left_to_the_engine(spark, released, tmp_path):
+    released(tmp_path)
     data = Folder.at(tmp_path / "release/data")
     values = typed_values(spark, VALUES["text"], "string")
     assert ReleaseFiles.of(spark, data, ["age"], "value", values) is not None

@@ -44,6 +44,8 @@ class TestTheSameDraw:
         key.unlink()
         others = set()
         for _ in range(8):
+            if len(others) > 1:
+                break
             run(suppress, self.columns(), self.spec(1.0))
             key.unlink()
             others.add(tuple(sorted(pq.read_table(tmp_path / "out" / "private" / "kept")["age"].to_pylist())))
