@@ -51,9 +51,9 @@ def test_uniform_over_rows(spark):
         kept = kept_of(table, [Loss("a", 40, 10)], seed)
         return set(range(40)) - {row.id for row in kept.collect()}
 
-    draws = [gone_with(seed) for seed in range(30)]
+    draws = [gone_with(seed) for seed in range(60)]
     gone = Counter(i for draw in draws for i in draw)
-    assert sum(gone.values()) == 300
+    assert sum(gone.values()) == 600
     assert chisquare([gone[i] for i in range(40)]).pvalue > 1e-4
     spoiled = Counter(i for _ in draws for i in draws[0])
     assert chisquare([spoiled[i] for i in range(40)]).pvalue < 1e-4

@@ -178,7 +178,7 @@ def test_the_same_conclusions_whatever_the_partitioning(spark, tmp_path, variabl
     }
     mine = {"positive": [0, 12], "negative": [0, 12], "attributes": [1, 2], "support": 2}
     found = []
-    for parts in (1, 7):
+    for parts in (1, 3, 7):
         mixed = spark.createDataFrame(table.sample(frac=1.0, random_state=parts)).repartition(parts)
         original, out = str(tmp_path / f"{parts}.parquet"), tmp_path / str(parts)
         mixed.write.parquet(original)
