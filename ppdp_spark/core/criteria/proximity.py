@@ -75,6 +75,8 @@ class Proximity(LocalCriterion):
 
     def _most(self, groups: GroupSummaries) -> IntArray:
         """The most people of each group whose values lie in one interval."""
+        if not groups.counts.size:
+            return np.zeros(len(groups), np.int64)
         order, ends = self._intervals
         before = np.zeros((len(groups), len(order) + 1), np.int64)
         np.cumsum(integers(groups.counts)[:, order], axis=1, out=before[:, 1:])
