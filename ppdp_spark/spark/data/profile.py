@@ -219,6 +219,11 @@ def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[
         present = [bound for bound in bounds if bound is not None]
         if kind == "float" and any(math.isinf(bound) for bound in present):
             problems.append(f"column `{name}` has infinite values; replace them by null or by a bound")
+        elif kind == "float" and present and math.isinf(present[-1] - present[0]):
+            problems.append(
+                f"column `{name}` has values too far apart for their range to be a number; replace the "
+                "extreme ones by null or by a bound"
+            )
         first, last = YEARS.get(kind, (-math.inf, math.inf))
         if kind in YEARS and any(not first <= bound <= last for bound in present):
             problems.append(f"column `{name}` has values outside the years 1 to 9999; replace them by null")

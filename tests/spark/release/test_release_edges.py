@@ -52,6 +52,9 @@ def test_edge_tables(spark, tmp_path):
     infinite = spark.createDataFrame([(math.inf, "x")] * 30, "age double, job string")
     with pytest.raises(DataError, match="infinite"):
         anonymize(spec_for(tmp_path / "i", **only_k), table=infinite)
+    apart = spark.createDataFrame([(end, "x") for end in (-1.7e308, 1.7e308)] * 9, "age double, job string")
+    with pytest.raises(DataError, match="too far apart"):
+        anonymize(spec_for(tmp_path / "i", **only_k), table=apart)
     with pytest.raises(DataError) as caught:
         anonymize(spec_for(tmp_path / "n"), table=constant)
     assert any("did you mean" in p or "the table has" in p for p in caught.value.problems)
