@@ -215,7 +215,7 @@ def test_tables_are_published_or_refused(quick, tmp_path, expressions, batches):
     def published(some: list[Case]) -> None:
         ended.update(all_at_once(lambda case: outcome(quick, case, tmp_path), some))
 
-    with set_to(quick, INTERPRETED if expressions == "interpreted" else COMPILED):
+    with set_to(quick, {**(INTERPRETED if expressions == "interpreted" else COMPILED), **QUICK}):
         published()
     assert ended.total() >= AT_ONCE * int(os.environ.get("PPDP_FUZZ_TABLES") or batches)
     assert ended["released"] > 0.1 * ended.total() and len(ended) > 2, ended
