@@ -136,7 +136,25 @@ class QuasiIdentifierSpec(SpecModel):
         return schema
 
 
-class PersonSpec(SpecModel):
+class OneColumnSpec(SpecModel):
+    """A column, and what else there is to say of it; where there is nothing, its name will do."""
+
+    column: Text
+
+    @classmethod
+    def written_out(cls, data: Any) -> Any:
+        return {"column": data} if isinstance(data, str) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        with_shorthand(schema, handler, {"type": "string", "minLength": 1})
+        return schema
+
+
+class PersonSpec(OneColumnSpec):
     """What a person is, where a person has several rows: they become one record."""
 
     column: Text = Field(examples=["patient_id"], description="Rows with the same value are one person.")
@@ -144,36 +162,12 @@ class PersonSpec(SpecModel):
         default=None, description="Date, timestamp or number that says which row of a person is the latest."
     )
 
-    @classmethod
-    def written_out(cls, data: Any) -> Any:
-        return {"column": data} if isinstance(data, str) else data
 
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        schema = handler(core_schema)
-        with_shorthand(schema, handler, {"type": "string", "minLength": 1})
-        return schema
-
-
-class SensitiveSpec(SpecModel):
+class SensitiveSpec(OneColumnSpec):
     """The column to protect; `case` says whether a person has one value, a set, or a multiset."""
 
     column: Text = Field(examples=["occupation"])
     case: Case = Field(default="svpi", description="svpi: one value per person. mvpi-*: an array column.")
-
-    @classmethod
-    def written_out(cls, data: Any) -> Any:
-        return {"column": data} if isinstance(data, str) else data
-
-    @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
-        schema = handler(core_schema)
-        with_shorthand(schema, handler, {"type": "string", "minLength": 1})
-        return schema
 
 
 class ColumnsSpec(SpecModel):
