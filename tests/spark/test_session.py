@@ -13,13 +13,13 @@ from ppdp_spark.spark import session as sessions
 from ppdp_spark.spark.session import local_session
 
 
-def test_the_fixture_has_the_settings(spark: SparkSession) -> None:
-    assert spark.sparkContext.master == "local[2]"
-    assert spark.conf.get("spark.driver.memory") == "2g"
-    assert spark.conf.get("spark.sql.shuffle.partitions") == "3"
-    assert spark.conf.get("spark.ui.enabled") == "false"
+def test_the_fixture_has_the_settings(compiled: SparkSession) -> None:
+    assert compiled.sparkContext.master == "local[2]"
+    assert compiled.conf.get("spark.driver.memory") == "2g"
+    assert compiled.conf.get("spark.sql.shuffle.partitions") == "3"
+    assert compiled.conf.get("spark.ui.enabled") == "false"
     for key, value in sessions.SQL_DEFAULTS.items():
-        assert spark.conf.get(key) == value
+        assert compiled.conf.get(key) == value
 
 
 def test_a_running_session_is_kept(spark: SparkSession) -> None:
