@@ -85,8 +85,8 @@ def _shared(table: DataFrame, name: str, *, person: str) -> str | None:
     if not some_hash_repeats(pairs, F.xxhash64("value")):
         return None
     counted = pairs.groupBy("value").count()
-    row = counted.agg(F.count_if(F.col("count") > 1).alias("values"), F.max("count").alias("most")).first()
-    assert row is not None
+    shared = F.count_if(F.col("count") > 1).alias("values")
+    row = only_row(counted.agg(shared, F.max("count").alias("most")))
     if not row["values"]:
         return None
     return (

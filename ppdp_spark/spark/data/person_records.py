@@ -8,10 +8,10 @@ or multiset, which is what the MVPI cases are for [Skyline, Sec 2].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
@@ -21,13 +21,12 @@ from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.identifiers import require_one_person_each
 from ppdp_spark.spark.data.sameness import folded
 from ppdp_spark.spark.data.tables import require_declared
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
+from ppdp_spark.spark.engine.held_tables import Save
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec, PersonSpec
-
-Save: TypeAlias = Callable[[DataFrame], DataFrame]
-"""Stores a table and reads it back, so that nothing is computed twice."""
 
 _ROWS = "person_rows"
 _ORDERS = (T.DateType, T.TimestampType, T.TimestampNTZType, T.NumericType)
@@ -207,15 +206,15 @@ def _facts(together: DataFrame, parts: Sequence[_Part], person: PersonSpec) -> P
     """Counts of rows and people; raises if rows have no person, or disagree where they must not."""
     rows, compared = F.col(_ROWS), [(j, part) for j, part in enumerate(parts) if part.varies is not None]
     nobody = F.col("key0").isNull()
-    found = together.agg(
+    counted = together.agg(
         F.sum(rows).alias("rows"),
         F.count("key0").alias("records"),
         F.count_if(rows > 1).alias("several"),
         F.max(rows).alias("most"),
         F.sum(F.when(nobody, rows)).alias("nobody"),
         *(F.count_if(F.col(f"varies{j}") & ~nobody).alias(f"varies{j}") for j, _ in compared),
-    ).first()
-    assert found is not None
+    )
+    found = only_row(counted)
     problems = [*_missing(found, person), *_disagreements(found, compared)]
     if problems:
         raise DataError(problems)

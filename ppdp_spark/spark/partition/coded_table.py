@@ -17,6 +17,7 @@ from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.profile import Profile
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.held_tables import Save
 from ppdp_spark.spark.partition.fragments import (
     Tree,
     confirmed_tree,
@@ -25,8 +26,6 @@ from ppdp_spark.spark.partition.fragments import (
     sampled,
 )
 from ppdp_spark.spec import ReleaseSpec
-
-Save = Callable[[DataFrame], DataFrame]
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from ppdp_spark.run.criteria.guarantees import least_group_size, separable_crite
 from ppdp_spark.run.criteria.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
-from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, Save, prior_places
+from ppdp_spark.spark.engine.held_tables import Save
+from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, prior_places
 from ppdp_spark.spark.partition.fragments import fragments_of
 from ppdp_spark.spark.partition.place_people import (
     EXTRA_COLUMNS,
