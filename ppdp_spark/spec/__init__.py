@@ -23,7 +23,14 @@ from ppdp_spark.spec.attack import (
     OriginalSpec,
     SubjectSpec,
 )
-from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, PersonSpec, QuasiIdentifierSpec, SensitiveSpec
+from ppdp_spark.spec.columns import (
+    ColumnsSpec,
+    HouseholdSpec,
+    InputSpec,
+    PersonSpec,
+    QuasiIdentifierSpec,
+    SensitiveSpec,
+)
 from ppdp_spark.spec.privacy import (
     AlphaKSpec,
     BetaLikenessSpec,
@@ -54,6 +61,7 @@ __all__ = [
     "Command",
     "DeltaDisclosureSpec",
     "ExploreSpec",
+    "HouseholdSpec",
     "InputSpec",
     "KnowledgeSpec",
     "LDiversitySpec",

@@ -10,7 +10,7 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from ppdp_spark.spec.fields import Names, Positive, SpecModel, Text, fields_of
+from ppdp_spark.spec.fields import Names, Positive, SpecModel, Switch, Text, fields_of
 from ppdp_spark.spec.messages import Location, excerpt, shown
 from ppdp_spark.spec.nearest import suggestion
 
@@ -163,6 +163,17 @@ class PersonSpec(OneColumnSpec):
     )
 
 
+class HouseholdSpec(OneColumnSpec):
+    """What people belong to together: a household, an employer, a practice; k then counts these."""
+
+    column: Text = Field(examples=["household_id"], description="People with the same value belong together.")
+    members_know_each_other: Switch = Field(
+        default=False,
+        description="Whether criteria about the sensitive column must also hold against somebody who knows all "
+        "members of one household and their values; measured if not.",
+    )
+
+
 class SensitiveSpec(OneColumnSpec):
     """The column to protect; `case` says whether a person has one value, a set, or a multiset."""
 
@@ -183,6 +194,10 @@ class ColumnsSpec(SpecModel):
     person: PersonSpec | None = Field(
         default=None,
         description="The column that tells which rows are the same person; guarantees then count people.",
+    )
+    household: HouseholdSpec | None = Field(
+        default=None,
+        description="The column that tells who belongs together; k then counts households, not people.",
     )
     quasi_identifiers: dict[Text, QuasiIdentifierSpec] = Field(
         default_factory=dict, description="Generalized, or published apart from the sensitive column."
@@ -256,6 +271,7 @@ def _roles(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     columns = {
         "identifiers": data.get("identifiers"),
         "person": [fields_of(PersonSpec.written_out(data.get("person"))).get("column")],
+        "household": [fields_of(HouseholdSpec.written_out(data.get("household"))).get("column")],
         "quasi_identifiers": data.get("quasi_identifiers"),
         "sensitive": [
             sensitive.get("column")

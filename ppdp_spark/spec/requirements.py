@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ppdp_spark.core.criteria.family import Family, Parameters
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
+from ppdp_spark.spec.household import lacking_for_households
 
 if TYPE_CHECKING:
     from ppdp_spark.spec.release import Command, ReleaseSpec
@@ -35,6 +36,7 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
         yield from _lacking_for_groups(spec, command)
     if command == "attack" and spec.columns.person is not None:
         yield "`columns.person` is not part of `attack`: its tables need one row per person; remove it"
+    yield from lacking_for_households(spec, command)
     if command == "attack":
         yield from lacking_for_attack(spec.attack, spec.columns)
 

@@ -64,6 +64,7 @@ class Criterion(ABC, Generic[Statistic]):
     name: ClassVar[str]
     needs_counts: ClassVar[bool] = True
     needs_priors: ClassVar[bool] = False
+    needs_households: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
 
     @abstractmethod

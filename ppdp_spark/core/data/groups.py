@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ppdp_spark.core.data.households import Households
 
 IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.floating[Any]]
@@ -31,15 +34,17 @@ class GroupSummaries:
     """Many disjoint groups at once; row g of every array describes group g.
 
     where
-        sizes   people in each group, shape (groups,)
-        counts  occurrences of each sensitive value, shape (groups, values); with one value a
-                person its rows sum to `sizes`, with sets or multisets they may sum to anything
-        priors  one `PriorExtrema` an attribute set, for criteria that need them
+        sizes       people in each group, shape (groups,)
+        counts      occurrences of each sensitive value, shape (groups, values); with one value a
+                    person its rows sum to `sizes`, with sets or multisets they may sum to anything
+        priors      one `PriorExtrema` an attribute set, for criteria that need them
+        households  which people of a group belong together, for criteria that need it
     """
 
     sizes: IntArray
     counts: IntArray
     priors: tuple[PriorExtrema, ...] = field(default=())
+    households: Households | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -47,4 +52,5 @@ class GroupSummaries:
     def rows(self, index: Any) -> GroupSummaries:
         """The groups selected by a slice, a mask or an index array."""
         priors = tuple(PriorExtrema(p.minimum[index], p.maximum[index]) for p in self.priors)
-        return GroupSummaries(self.sizes[index], self.counts[index], priors)
+        households = None if self.households is None else self.households.rows(index)
+        return GroupSummaries(self.sizes[index], self.counts[index], priors, households)

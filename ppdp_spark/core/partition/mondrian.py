@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.coded_people import Axis, Cuts, Partition, Sensitive
 from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, GroupSummaries, IntArray
+from ppdp_spark.core.data.households import Households
 from ppdp_spark.core.partition import segments
 
 
@@ -35,8 +36,15 @@ class _Level:
 class Rows:
     """People as one row each: codes of the attributes, sensitive value (or person), person."""
 
-    def __init__(self, codes: IntArray, sensitive: Sensitive, cells: int = COUNT_CELLS) -> None:
+    def __init__(
+        self,
+        codes: IntArray,
+        sensitive: Sensitive,
+        cells: int = COUNT_CELLS,
+        households: IntArray | None = None,
+    ) -> None:
         self.cells = cells
+        self.households = households
         people, self.attributes = codes.shape
         self.sensitive = sensitive
         self.table = np.empty((people, self.attributes + 2), np.int32)
@@ -73,6 +81,25 @@ class Rows:
         sizes = level.ends - level.starts
         return [GroupSummaries(left_sizes, left), GroupSummaries(sizes - left_sizes, right)]
 
+    def household_sides(
+        self, level: _Level, attribute: IntArray, cuts: IntArray, *, members: bool
+    ) -> tuple[Households, Households]:
+        """The households of the left and of the right side of a cut of each group; on both, if split."""
+        assert self.households is not None
+        groups = len(level.starts)
+        if not members:
+            number = int(self.households.max(initial=-1)) + 1
+            sides = segments.side_households(
+                self.table, level.starts, level.ends, attribute, cuts, self.households, number
+            )
+            return Households(sides[0]), Households(sides[1])
+        places, group = _places(level.starts, level.ends)
+        people = self.table[places, self.attributes + 1]
+        right = self.table[places, attribute[group]] > cuts[group]
+        value = self.table[places, self.attributes]
+        both = Households.of(group + groups * right, self.households[people], value, 2 * groups)
+        return both.rows(slice(0, groups)), both.rows(slice(groups, None))
+
 
 def partition(
     codes: IntArray,
@@ -82,13 +109,15 @@ def partition(
     *,
     bounds: IntArray | None = None,
     cells: int = COUNT_CELLS,
+    households: IntArray | None = None,
 ) -> Partition:
     """Cut the table until no group has a median cut that every criterion allows on both sides.
 
     `bounds` are the borders of the groups to begin with, 0 and the number of people included; one
     group if not given. Counts are held for at most `cells` pairs of a side and a value at a time.
+    `households` are codes of what people belong to, counted from 0, for criteria that ask for it.
     """
-    rows = Rows(codes, sensitive, cells)
+    rows = Rows(codes, sensitive, cells, households)
     people = len(codes)
     finished: list[_Level] = []
     history: list[Cuts] = []
@@ -121,10 +150,14 @@ def grouped(codes: IntArray, order: IntArray, bounds: IntArray) -> Partition:
     return Partition(people, starts, lowest, highest, Cuts(none, none, none, none, none, none))
 
 
-def undivided_summary(sensitive: Sensitive) -> GroupSummaries:
+def undivided_summary(sensitive: Sensitive, households: IntArray | None = None) -> GroupSummaries:
     """All people as one group."""
     counts = np.bincount(sensitive.values, minlength=sensitive.width)
-    return GroupSummaries(np.array([sensitive.people]), counts[None, :])
+    together = None
+    if households is not None:
+        value = sensitive.values if sensitive.offsets.size == 0 else np.zeros(sensitive.people, np.int32)
+        together = Households.of(np.zeros(sensitive.people, np.int64), households, value, 1)
+    return GroupSummaries(np.array([sensitive.people]), counts[None, :], households=together)
 
 
 def cuttable(
@@ -191,17 +224,27 @@ def _allowed(
     good = np.ones(len(sizes), np.bool_)
     empty = np.empty((len(sizes), 0), np.int64)
     for criterion in criteria:
-        if not criterion.needs_counts:
+        if not (criterion.needs_counts or criterion.needs_households):
             left, right = (GroupSummaries(side, empty) for side in (left_sizes, sizes - left_sizes))
             good &= criterion.allowed_cuts(left, right)
+    for criterion in criteria:
+        if criterion.needs_households and not criterion.needs_counts:
+            still = np.flatnonzero(good)
+            found = rows.household_sides(level.rows(still), attribute[still], code[still], members=False)
+            left, right = (GroupSummaries(h.number, empty[still], households=h) for h in found)
+            good[still] &= criterion.allowed_cuts(left, right)
     counting = [criterion for criterion in criteria if criterion.needs_counts]
     if not counting:
         return good
+    members = any(criterion.needs_households for criterion in counting)
     still = np.flatnonzero(good)
     step = max(1, rows.cells // max(1, 2 * rows.sensitive.width))
     for first in range(0, len(still), step):
         some = still[first : first + step]
         sides = rows.sides(level.rows(some), attribute[some], code[some], left_sizes[some])
+        if members:
+            found = rows.household_sides(level.rows(some), attribute[some], code[some], members=True)
+            sides = [replace(side, households=held) for side, held in zip(sides, found, strict=True)]
         for criterion in counting:
             good[some] &= criterion.allowed_cuts(*sides)
     return good
@@ -209,10 +252,16 @@ def _allowed(
 
 def _settle(rows: Rows, leaves: _Level, order: NDArray[np.int32]) -> None:
     """Note the people of finished groups; they take no part in later levels."""
-    lengths = leaves.ends - leaves.starts
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    places = np.repeat(leaves.starts, lengths) + within
+    places, _ = _places(leaves.starts, leaves.ends)
     order[places] = rows.table[places, rows.attributes + 1]
+
+
+def _places(starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+    """Every place in the runs [start, end), and the run that it is in."""
+    lengths = ends - starts
+    run = np.repeat(np.arange(len(starts)), lengths)
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return starts[run] + within, run
 
 
 def _cuts(level: _Level, attribute: IntArray, code: IntArray, left_sizes: IntArray) -> Cuts:

@@ -177,3 +177,30 @@ def side_counts(
                 for v in range(offsets[person], offsets[person + 1]):
                     counts[g, values[v]] += 1
     return left, right
+
+
+@njit(cache=True, nogil=True)
+def side_households(
+    table: Any, starts: Any, ends: Any, attribute: Any, cuts: Any, households: Any, number: int
+) -> Any:
+    """Distinct households on the left and on the right side of a cut of each group.
+
+    The last column of the table numbers the person; `households` has codes below `number`.
+    """
+    column = table.shape[1] - 1
+    left = np.zeros(starts.size, np.int64)
+    right = np.zeros(starts.size, np.int64)
+    seen_left = np.full(number, -1, np.int64)
+    seen_right = np.full(number, -1, np.int64)
+    for g in range(starts.size):
+        j, cut = attribute[g], cuts[g]
+        for i in range(starts[g], ends[g]):
+            household = households[table[i, column]]
+            if table[i, j] <= cut:
+                if seen_left[household] != g:
+                    seen_left[household] = g
+                    left[g] += 1
+            elif seen_right[household] != g:
+                seen_right[household] = g
+                right[g] += 1
+    return left, right

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.errors import CHANGED
+from ppdp_spark.spark.data.households import household_words
 from ppdp_spark.spark.data.profile import Profile, quasi_value, sensitive_value, table_columns, take_part
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
@@ -31,7 +32,8 @@ def encode_rows(
     *,
     only: Collection[int] | None = None,
 ) -> DataFrame:
-    """One row per person: codes `q0, q1, …`, `sensitive`, the columns published as they are, and `content`.
+    """One row per person: codes `q0, q1, …`, `sensitive`, the household, the columns published as they are, and
+    `content`.
 
     `content` is a hash of the row as it came, by which samples are taken. With `only`, just the codes of
     these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job: codes
@@ -45,6 +47,8 @@ def encode_rows(
     ]
     if profile.sensitive is not None:
         wanted.append(sensitive_value(spec, table).alias(C.SENSITIVE))
+    if only is None and spec.columns.household is not None:
+        wanted += household_words(table, spec.columns.household.column)
     if only is None:
         wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
         wanted.append(F.xxhash64(*map(C.column, table_columns(spec))).alias(C.CONTENT))

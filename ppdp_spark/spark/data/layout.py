@@ -18,17 +18,22 @@ from ppdp_spark.core.data.coded_people import Axis, Partition, Sensitive
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.data.packing import Packing
 from ppdp_spark.core.data.sorting import radix_order
+from ppdp_spark.spark.data.households import NUMBERS, VALUES, WORDS, household_codes, household_lists
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 
 
 @dataclass(frozen=True)
 class People:
-    """People of one task as arrays: one column per attribute, sensitive values, and the raw lists."""
+    """People of one task as arrays: one column per attribute, sensitive values, and the raw lists.
+
+    `households` are codes of what people belong to, if that is known.
+    """
 
     columns: tuple[CodeColumn, ...]
     sensitive: Sensitive
     arrays: Mapping[str, pa.Array]
+    households: NDArray[np.int32] | None = None
 
     @property
     def codes(self) -> IntArray:
@@ -50,12 +55,14 @@ class Layout:
     where
         codes_published  whether people keep their codes: the bucketized form publishes them
         kept             number of columns published as they are
+        households       whether people have households, of which described groups keep lists for the owner
     """
 
     attributes: tuple[Attribute, ...]
     domain: SensitiveDomain | None
     codes_published: bool
     kept: int
+    households: bool = False
 
     @cached_property
     def packing(self) -> Packing:
@@ -91,7 +98,8 @@ class Layout:
     def row_names(self) -> list[str]:
         """Columns of packed rows: words, codes too wide for them, and what is carried along."""
         arrays = [] if self.domain is None or self._single else [C.SENSITIVE]
-        return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept
+        households = list(WORDS) if self.households else []
+        return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept + households
 
     @property
     def _wide(self) -> list[str]:
@@ -127,7 +135,8 @@ class Layout:
         codes = self.packing.unpacked(words)
         columns = tuple(self._column(j, codes, arrays) for j in range(len(self.attributes)))
         every = {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
-        return People(columns, self._sensitive(every, number), every)
+        households = household_codes(arrays) if self.households else None
+        return People(columns, self._sensitive(every, number), every, households)
 
     def _column(
         self, position: int, codes: Mapping[str, NDArray[np.int32]], arrays: Mapping[str, pa.Array]
@@ -176,6 +185,8 @@ class Layout:
         if self.codes_published:
             words = self.published_packing.packed({C.code(j): c.codes for j, c in enumerate(people.columns)})
             arrays |= {C.word(w): pa.array(word) for w, word in enumerate(words)}
+        if people.households is not None:
+            out |= household_lists(people.households, people.sensitive, groups)
         return pa.RecordBatch.from_pydict(out | _lists(arrays, self.published_names, order, groups.starts))
 
     @property
@@ -207,6 +218,8 @@ class Layout:
             else:
                 fields.append(T.StructField(C.label(j), T.StringType()))
         fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
+        lists = [NUMBERS, VALUES] if self.households else []
+        fields += [T.StructField(name, T.ArrayType(T.IntegerType())) for name in lists]
         return T.StructType(fields + [self._list(name, rows) for name in self.published_names])
 
     def _list(self, name: str, rows: T.StructType) -> T.StructField:

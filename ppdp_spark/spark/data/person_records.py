@@ -141,6 +141,8 @@ def _compared(columns: ColumnsSpec, person: PersonSpec) -> Iterator[tuple[str, s
         yield f"columns.quasi_identifiers.{name}", name
     for name in columns.publish_as_is:
         yield "columns.publish_as_is", name
+    if columns.household is not None:
+        yield "columns.household.column", columns.household.column
     if columns.sensitive is not None:
         yield "columns.sensitive.column", columns.sensitive.column
 
@@ -158,6 +160,8 @@ def _parts(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -> Iterat
             yield agreeing(name, field, "declare `varies: latest`, or clean the table")
     for name in columns.publish_as_is:
         yield agreeing(name, "columns.publish_as_is", "leave the column out, or clean the table")
+    if columns.household is not None:
+        yield agreeing(columns.household.column, "columns.household", "clean the table")
     if columns.sensitive is None:
         return
     name, field = columns.sensitive.column, "columns.sensitive"

@@ -165,6 +165,8 @@ def _declared(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str, str]:
         names[columns.person.column] = "columns.person.column"
         if columns.person.latest_by is not None and of_rows:
             names[columns.person.latest_by] = "columns.person.latest_by"
+    if columns.household is not None:
+        names[columns.household.column] = "columns.household.column"
     names |= {name: f"columns.quasi_identifiers.{name}" for name in columns.quasi_identifiers}
     names |= dict.fromkeys(columns.publish_as_is, "columns.publish_as_is")
     if columns.sensitive is not None:

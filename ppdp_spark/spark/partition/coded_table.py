@@ -66,7 +66,8 @@ class CodedTable:
         used = {place for places in prior_places(spec) for place in places}
         signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
         published = FORMS[spec.output.form].codes_published
-        layout = Layout(profile.attributes, profile.sensitive, published, len(spec.columns.publish_as_is))
+        kept, households = len(spec.columns.publish_as_is), spec.columns.household is not None
+        layout = Layout(profile.attributes, profile.sensitive, published, kept, households)
         return cls(spec, profile, layout, rows, sample, signed, saver, stages)
 
     def confirmed(

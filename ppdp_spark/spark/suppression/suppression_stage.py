@@ -239,4 +239,5 @@ def declared_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> DataFram
     columns = spec.columns
     names = [*columns.of_records, *columns.quasi_identifiers, *columns.publish_as_is]
     names += [columns.sensitive.column] if columns.sensitive is not None else []
+    names += [columns.household.column] if columns.household is not None else []
     return table.where(take_part(table, spec, roles)).select(*(C.quoted(name) for name in names))

@@ -1,0 +1,92 @@
+"""Which people of many groups belong together: the households of each group, and who they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray
+
+
+@dataclass(frozen=True)
+class Members:
+    """The households of many groups with the values of their members; a *part* is a household in a group.
+
+    Parts are in the order of their groups. A household with people in two groups has a part in each.
+
+    where
+        group   the group of each part, ascending
+        people  members of the household in the group
+        part    the part of each cell, a pair of a part and a value that occurs in it, ascending
+        value   the value of each cell
+        count   how many members have it
+    """
+
+    group: IntArray
+    people: IntArray
+    part: IntArray
+    value: IntArray
+    count: IntArray
+
+    def rows(self, chosen: IntArray, groups: int) -> Members:
+        """The parts of some of so many groups, which are numbered anew."""
+        renumbered = np.full(groups, -1, np.int64)
+        renumbered[chosen] = np.arange(len(chosen))
+        group = renumbered[self.group]
+        order = np.flatnonzero(group >= 0)
+        order = order[np.argsort(group[order], kind="stable")]
+        place = np.full(len(self.group), -1, np.int64)
+        place[order] = np.arange(len(order))
+        part = place[self.part]
+        cells = np.flatnonzero(part >= 0)
+        cells = cells[np.argsort(part[cells], kind="stable")]
+        held = (part[cells], self.value[cells], self.count[cells])
+        return Members(group[order], self.people[order], *held)
+
+    def others(self, groups: GroupSummaries) -> Iterator[tuple[IntArray, GroupSummaries]]:
+        """For every part the group without it: the group's number, and what is left of it.
+
+        Groups that consist of one household have nothing left, and are left out. Counts are held for
+        `COUNT_CELLS` pairs of a part and a value at a time.
+        """
+        left = np.asarray(groups.sizes)[self.group] - self.people
+        parts, width = np.flatnonzero(left > 0), groups.counts.shape[1]
+        step = max(1, COUNT_CELLS // max(1, width))
+        for first in range(0, len(parts), step):
+            some = parts[first : first + step]
+            owner = self.group[some]
+            counts = np.array(groups.counts[owner], np.int64)
+            low, high = np.searchsorted(self.part, [some[0], some[-1] + 1])
+            place = np.searchsorted(some, self.part[low:high])
+            inside = some[np.minimum(place, len(some) - 1)] == self.part[low:high]
+            cells = np.arange(low, high)[inside]
+            counts[place[inside], self.value[cells]] -= self.count[cells]
+            yield owner, GroupSummaries(left[some], counts)
+
+
+@dataclass(frozen=True)
+class Households:
+    """How many distinct households each of many groups has, and their members where those are needed."""
+
+    number: IntArray
+    members: Members | None = None
+
+    @classmethod
+    def of(cls, group: IntArray, household: IntArray, value: IntArray, groups: int) -> Households:
+        """From the group, the household and the sensitive value of every person, all counted from 0."""
+        width = int(household.max(initial=0)) + 1
+        names, part = np.unique(group.astype(np.int64) * width + household, return_inverse=True)
+        values = int(value.max(initial=0)) + 1
+        cells, count = np.unique(part.ravel().astype(np.int64) * values + value, return_counts=True)
+        people = np.bincount(part.ravel(), minlength=len(names))
+        members = Members(names // width, people, cells // values, cells % values, count)
+        return cls(np.bincount(members.group, minlength=groups), members)
+
+    def rows(self, index: Any) -> Households:
+        """Those of the groups selected by a slice, a mask or an index array."""
+        chosen = np.arange(len(self.number))[index]
+        members = None if self.members is None else self.members.rows(chosen, len(self.number))
+        return Households(self.number[index], members)
