@@ -16,11 +16,12 @@ from ppdp_spark.run.manifest import public_manifest
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
-from ppdp_spark.run.storage import EXTREMA, Folder, table_digests
+from ppdp_spark.run.storage import Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
+from ppdp_spark.spark.data.households import require_households
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
@@ -28,7 +29,7 @@ from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
-from ppdp_spark.spark.partition.whole_table import feasibility, value_domain
+from ppdp_spark.spark.partition.whole_table import enough_households, feasibility, value_domain
 from ppdp_spark.spark.release.publish import publish, require_conserved
 from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.release_summary import release_summary
@@ -87,6 +88,7 @@ class _Anonymization:
             roles = assign_roles(table, self.spec.columns, source=given)
             reject_name_clashes(self.spec, roles)
             require_one_row_each(table, self.spec.columns)
+            require_households(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domain(profile))
@@ -111,16 +113,17 @@ class _Anonymization:
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
             manifest = self._manifest(profile, metrics, decision)
-            judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned)
+            judged = judge_release(self.spark, self.staging.release, manifest, owned=self.staging.scratch)
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
         summary["suppression"] = suppression.facts(found.sensitive, decision)
-        return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
+        return self.staging.finish(verdict, summary, manifest, kept=owned)
 
     def _placed(self, coded: CodedTable) -> Placements:
         """Groups that satisfy every criterion, unless the table or the budget does not allow any."""
         profile = coded.profile
-        self._stop(infeasible(feasibility(self.spec.privacy, profile)))
+        whole = [*feasibility(self.spec.privacy, profile), *enough_households(coded.rows, self.spec)]
+        self._stop(infeasible(whole))
         partitioner = partitioner_of(coded)
         self._stop(infeasible(partitioner.necessary(), TOO_FREQUENT))
         placed, people = partitioner.place(), profile.took_part

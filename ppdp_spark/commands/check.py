@@ -21,11 +21,13 @@ from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
+from ppdp_spark.spark.data.households import require_households
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.tables import require_columns
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
 from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
+from ppdp_spark.spark.judge.households import checked
 from ppdp_spark.spark.judge.robustness import audited
 from ppdp_spark.spec import Command, ReleaseSpec, SpecLike
 
@@ -59,6 +61,8 @@ def _judged(spec: ReleaseSpec, people: DataFrame, grouped: Grouped) -> list[Verd
     criteria = criteria_of(spec.privacy, domain)
     measured = measured_criteria(spec.privacy, domain)
     rows = grouped.judge([*criteria, *measured])
+    if spec.columns.household is not None:
+        rows += checked(spec, people, grouped, domain)
     if spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain):
         rows = [NOTHING, *rows]
     return rows if spec.privacy.robustness is None else audited(spec, people, grouped) + rows
@@ -84,6 +88,7 @@ def grouped_people(
         people, brought = one_record_each(table_of(spec, table, spark), columns, hold, within=within)
         require_columns(people, columns)
         require_one_row_each(people, columns)
+        require_households(people, columns)
     return people, brought
 
 

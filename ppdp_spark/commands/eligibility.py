@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import random
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
+from ppdp_spark.spark.data.households import household_words, require_households
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
-from ppdp_spark.spark.data.profile import Profile, profile_table
-from ppdp_spark.spark.data.tables import assign_roles
+from ppdp_spark.spark.data.profile import Profile, profile_table, take_part
+from ppdp_spark.spark.data.tables import Roles, assign_roles
 from ppdp_spark.spark.engine.held_tables import held_tables
-from ppdp_spark.spark.partition.whole_table import feasibility
+from ppdp_spark.spark.partition.whole_table import enough_households, feasibility
 from ppdp_spark.spark.suppression import suppression_stage
 from ppdp_spark.spec import ReleaseSpec, SpecLike
 
@@ -43,9 +44,10 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
         people, brought = one_record_each(given, spec.columns, hold)
         roles = assign_roles(people, spec.columns, source=given)
         require_one_row_each(people, spec.columns)
+        require_households(people, spec.columns)
         profile = profile_table(people, spec, roles)
         counts["rows"] = profile.kept
-    rows = () if spec.suppression.method != "none" else tuple(_undivided(spec, profile))
+        rows = () if spec.suppression.method != "none" else tuple(_undivided(people, spec, roles, profile))
     summary = {
         **run_facts("eligibility", spec.dataset, stages),
         "spec": spec.to_dict(),
@@ -55,7 +57,10 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
     return Run(Verdict(rows, False, REASON), summary)
 
 
-def _undivided(spec: ReleaseSpec, profile: Profile) -> list[VerdictRow]:
+def _undivided(people: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Profile) -> list[VerdictRow]:
     """The verdict on everybody as one group; no release is safer where unions of safe groups are safe."""
     whole = feasibility(spec.privacy, profile)
+    if spec.columns.household is not None:
+        words = household_words(people, spec.columns.household.column)
+        whole += enough_households(people.where(take_part(people, spec, roles)).select(*words), spec)
     return [*suppression_stage.decide(spec, profile.sensitive, random.Random()).rows, *whole]

@@ -24,11 +24,21 @@ from ppdp_spark.run.criteria.guarantees import (
 )
 from ppdp_spark.run.criteria.knowledge import robust_criterion, unknown_names
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.storage import DATA, EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
+from ppdp_spark.run.storage import (
+    DATA,
+    EXTREMA,
+    HOUSEHOLDS,
+    MANIFEST,
+    PRIVATE,
+    RELEASE,
+    Folder,
+    table_digests,
+)
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.group_scan import reduce_groups
 from ppdp_spark.spark.judge.grouped_tables import Grouped
+from ppdp_spark.spark.judge.households import verified
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
 from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.published_tables import PublishedTables
@@ -48,7 +58,7 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
     with stages.stage("hashes"):
         files = _files_row(release, manifest)
     with stages.stage("criteria"):
-        rows = judge_release(session, release, manifest, extrema=root / PRIVATE / EXTREMA)
+        rows = judge_release(session, release, manifest, owned=root / PRIVATE)
     verdict = Verdict((files, *rows))
     facts = run_facts("verify", manifest["dataset"], stages)
     counted = {"form": manifest["form"], "rows": manifest["rows"]["published"], "groups": manifest["groups"]}
@@ -56,11 +66,12 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
 
 
 def judge_release(
-    spark: SparkSession, release: Folder, manifest: Mapping[str, Any], *, extrema: Folder | None
+    spark: SparkSession, release: Folder, manifest: Mapping[str, Any], *, owned: Folder
 ) -> list[VerdictRow]:
     """Every criterion of the manifest, and the number of rows and groups, from the data files.
 
-    Robustness is about priors of people, which a release does not show: `extrema` is the owner's table.
+    Robustness is about priors of people, and k in households about who belongs together, which a release does
+    not show: `owned` has the owner's tables of both.
     """
     partitioner = _partitioner(manifest)
     grouped = form_in(manifest).read(spark, release / DATA, manifest)
@@ -74,8 +85,11 @@ def judge_release(
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
     if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
         rows += [_unprotected(name) for name in unknown_names(privacy, domain)]
+    if (together := manifest.get("households")) is not None:
+        know = together["members_know_each_other"]
+        rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
     robust = robust_criterion(privacy, published=partitioner.each_value_once)
-    return rows if robust is None else rows + _robustness(spark, robust, grouped, extrema)
+    return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
 
 
 def _partitioner(manifest: Mapping[str, Any]) -> Partitioner:
@@ -102,10 +116,10 @@ def value_domain(grouped: Grouped) -> ValueDomain:
 
 
 def _robustness(
-    spark: SparkSession, robust: RRobustness, grouped: Grouped, extrema: Folder | None
+    spark: SparkSession, robust: RRobustness, grouped: Grouped, extrema: Folder
 ) -> list[VerdictRow]:
     """The verdict on robustness from counts and the owner's prior extrema; without those it fails."""
-    if extrema is None or not extrema.exists():
+    if not extrema.exists():
         return [_unverified(robust, "the owner's prior extrema are not there")]
     sets = len(robust.attribute_sets)
     files = None if grouped.files is None else grouped.files.with_extrema(extrema, sets)

@@ -31,6 +31,8 @@ def public_manifest(
     """
     form, sensitive = FORMS[spec.output.form], spec.columns.sensitive
     ordered = {attribute.name: isinstance(attribute, Ordered) for attribute in attributes}
+    together = spec.columns.household
+    households = {} if together is None else {"households": together.model_dump(exclude={"column"})}
     return {
         "format": 1,
         "version": package_version(),
@@ -50,5 +52,6 @@ def public_manifest(
             "publish_as_is": list(spec.columns.publish_as_is),
         },
         "sensitive": None if sensitive is None else {"column": sensitive.column, "case": sensitive.case},
+        **households,
         "files": files,
     }

@@ -17,7 +17,7 @@ from pyarrow import fs
 from ppdp_spark.errors import DataError, StorageError
 
 RELEASE, PRIVATE, DATA = "release", "private", "data"
-EXTREMA = "robustness"
+EXTREMA, HOUSEHOLDS = "robustness", "households"
 QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
 """Folders of the two tables of the bucketized form."""
 

@@ -169,8 +169,8 @@ class HouseholdSpec(OneColumnSpec):
     column: Text = Field(examples=["household_id"], description="People with the same value belong together.")
     members_know_each_other: Switch = Field(
         default=False,
-        description="Whether criteria about the sensitive column must also hold against somebody who knows all "
-        "members of one household and their values; measured if not.",
+        description="Whether criteria about the sensitive column must also hold against somebody who knows "
+        "all members of one household and their values; measured if not.",
     )
 
 

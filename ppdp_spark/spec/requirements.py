@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ppdp_spark.core.criteria.family import Family, Parameters
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
-from ppdp_spark.spec.household import lacking_for_households
+from ppdp_spark.spec.households import lacking_for_households
 
 if TYPE_CHECKING:
     from ppdp_spark.spec.release import Command, ReleaseSpec

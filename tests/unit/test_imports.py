@@ -18,6 +18,7 @@ SAME_NOUN = {
     "attack",
     "buckets",
     "forms",
+    "households",
     "mondrian",
     "partitioners",
     "posterior_audit",

@@ -27,6 +27,7 @@ from ppdp_spark.report.sentences.guarantee import (
     parameter_text,
     worded,
 )
+from ppdp_spark.report.sentences.households import household_k_anonymity, known_household
 from ppdp_spark.report.sentences.robustness import robustness
 from ppdp_spark.report.sentences.skyline import skyline
 from ppdp_spark.report.sentences.suppression import suppression
@@ -262,6 +263,11 @@ def _unworded(row: Row) -> Guarantee:
     )
 
 
+def household(row: Row, setting: Setting) -> Guarantee:
+    """The criterion that holds for what is left of a group, in its own words."""
+    return known_household(row, setting, lambda r, s: SENTENCES.get(str(r.get("criterion")), other)(r, s))
+
+
 BOOKKEEPING = {"conservation", "files", "suppression_budget", "l_eligibility"}
 """Rows that promise nothing of their own while they hold: the table of criteria shows them."""
 
@@ -279,6 +285,8 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "enhanced_beta_likeness": beta_likeness,
     "delta_disclosure": delta_disclosure,
     "proximity": proximity,
+    "household_k_anonymity": household_k_anonymity,
+    "known_household": household,
     "robustness": robustness,
     "r_robustness": robustness,
 }

@@ -1,15 +1,15 @@
-"""What `columns.household` makes of the criteria of a spec: k in households, and members who know each other."""
+"""What `columns.household` makes of the criteria of a spec: k in households, and what members know."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ppdp_spark.core.criteria.base import LocalCriterion, Measured
-from ppdp_spark.core.criteria.household import HouseholdAnonymity, KnownHousehold
+from ppdp_spark.core.criteria.households import HouseholdAnonymity, KnownHousehold
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.guarantees import built
 from ppdp_spark.spec import PrivacySpec
-from ppdp_spark.spec.household import households_needed
+from ppdp_spark.spec.households import households_needed
 
 
 def household_criteria(

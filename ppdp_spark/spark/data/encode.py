@@ -32,12 +32,11 @@ def encode_rows(
     *,
     only: Collection[int] | None = None,
 ) -> DataFrame:
-    """One row per person: codes `q0, q1, …`, `sensitive`, the household, the columns published as they are, and
-    `content`.
+    """One row per person: codes, `sensitive`, the household, the columns published as they are, `content`.
 
-    `content` is a hash of the row as it came, by which samples are taken. With `only`, just the codes of
-    these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job: codes
-    would not mean the same any more.
+    Codes are `q0, q1, …`. `content` is a hash of the row as it came, by which samples are taken. With `only`,
+    just the codes of these quasi-identifiers and `sensitive`. A value that the profile did not see stops the
+    job: codes would not mean the same any more.
     """
     rows = table.where(take_part(table, spec, roles)) if spec.nulls == "suppress" else table
     wanted = [

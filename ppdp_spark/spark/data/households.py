@@ -1,8 +1,8 @@
 """Households, or whatever unit people belong to: which rows have one, and their codes in a task.
 
 A household travels as two 64-bit numbers that are equal exactly where its values are: the value itself if it
-is an integer, else the first half of the SHA-256 of its text, which nobody can forge. They are a function of content,
-so that everything derived from them is, and they leave the tasks nowhere.
+is an integer, else the first half of the SHA-256 of its text, which nobody can forge. They are a function of
+content, so that everything derived from them is, and they leave the tasks nowhere.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NUMBERS, VALUES = "household_numbers", "household_values"
 
 
 def require_households(table: DataFrame, columns: ColumnsSpec) -> None:
-    """Raise one `DataError` unless every person has a household, and only one where rows were brought together.
+    """Raise one `DataError` unless every person has a household, and no more than one.
 
     Two people without one may live together or not: neither may be assumed.
     """
@@ -45,7 +45,8 @@ def require_households(table: DataFrame, columns: ColumnsSpec) -> None:
     kind = table.schema[name].dataType
     if isinstance(kind, T.MapType | T.VariantType):
         raise DataError(
-            f"`columns.household`: `{name}` is {kind.simpleString()}, which cannot be compared; cast it to text"
+            f"`columns.household`: `{name}` is {kind.simpleString()}, which cannot be compared; "
+            "cast it to text"
         )
     value, problems = folded(column(name), kind), []
     found = only_row(table.agg(F.count(F.lit(1)).alias("rows"), F.count(value).alias("held")))
@@ -91,7 +92,7 @@ def household_lists(
 ) -> dict[str, pa.Array]:
     """For every group the households of its people, numbered from 1, and the value of each person.
 
-    In an order of their own, that of numbers and values: it says nothing about the order of what is published.
+    In an order of their own, that of numbers and values: nothing that is published has it.
     With several values per person there is a 0 in place of the value.
     """
     single = sensitive.offsets.size == 0

@@ -220,7 +220,9 @@ class Layout:
         fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
         lists = [NUMBERS, VALUES] if self.households else []
         fields += [T.StructField(name, T.ArrayType(T.IntegerType())) for name in lists]
-        return T.StructType(fields + [self._list(name, rows) for name in self.published_names])
+        fields += [self._list(name, rows) for name in self.published_names]
+        fragment = [T.StructField(C.FRAGMENT, T.IntegerType())] if self.households else []
+        return T.StructType(fields + fragment)
 
     def _list(self, name: str, rows: T.StructType) -> T.StructField:
         """A list of what `name` holds of people: words, codes, or a column of the encoded rows."""

@@ -183,13 +183,15 @@ class CountGroups:
             yield GroupSummaries(sizes, table[:, shift:]), cells.first[starts[low:high]]
 
 
-def placed_rows(rows: DataFrame, types: Mapping[str, T.DataType], mark: Column | None) -> DataFrame:
-    """Rows of a group together in one partition, in the columns that `CountGroups` reads.
+def placed_rows(
+    rows: DataFrame, types: Mapping[str, T.DataType], mark: Column | None, *carried: str
+) -> DataFrame:
+    """Rows of a group together in one partition, in the columns that `CountGroups` reads; others are carried.
 
     `types` are those of the columns of `rows` that make its groups.
     """
     keys = {name: F.col(name) for name in types}
-    more = [F.col(C.SENSITIVE), *([] if mark is None else [mark.alias(MARK)])]
+    more = [F.col(C.SENSITIVE), *([] if mark is None else [mark.alias(MARK)]), *map(F.col, carried)]
     if is_integer(types):
         first, second = _integer(next(iter(keys.values())))
         return rows.select(first.alias("first"), second.alias("second"), *more).repartition("first")

@@ -19,11 +19,13 @@ from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import Save
 from ppdp_spark.spark.partition.fragments import (
+    Cut,
     Tree,
     confirmed_tree,
     count_fragments,
     propose_tree,
     sampled,
+    without_cuts_to,
 )
 from ppdp_spark.spec import ReleaseSpec
 
@@ -77,18 +79,28 @@ class CodedTable:
 
         The driver proposes a tree from the sample. If a fragment does not satisfy the criteria, as `sound`
         says of its groups, only those cuts are kept whose sides, counted exactly, do, and the groups are made
-        again.
+        again. Households do not add up over fragments: with them, the cuts to such fragments go until none is
+        left.
         """
         attributes = self.layout.attributes
         with self.stages.stage("fragment"):
             tree = propose_tree(self.sample, attributes, self.profile.kept)
         with self.stages.stage("partition"):
             groups = save(grouped(tree))
-            if not groups.where(~F.col(C.SOUND)).isEmpty():
+            while self.layout.households and (lacking := _unsound(groups)) and isinstance(tree, Cut):
+                tree = without_cuts_to(tree, lacking)
+                groups = save(grouped(tree))
+            if not self.layout.households and not groups.where(~F.col(C.SOUND)).isEmpty():
                 counts = count_fragments(self.rows, tree, attributes, self.layout.domain)
                 tree = confirmed_tree(tree, counts, criteria)
                 groups = save(grouped(tree))
         return groups, tree
+
+
+def _unsound(groups: DataFrame) -> set[int]:
+    """The fragments that do not satisfy the criteria as a whole."""
+    found = groups.where(~F.col(C.SOUND)).select(C.FRAGMENT).distinct()
+    return set(found.toArrow().column(0).to_pylist())
 
 
 @dataclass(frozen=True)

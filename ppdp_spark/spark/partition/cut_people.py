@@ -46,7 +46,11 @@ class CutFragment:
             paths = extended_paths(parents, np.zeros(len(parents), np.int64))
             yield self.layout.raw(people, groups, paths, sound=sound)
         else:
-            yield self.layout.described(people, groups, sound=sound)
+            described = self.layout.described(people, groups, sound=sound)
+            if self.layout.households:
+                numbers = arrays[C.FRAGMENT].take(pa.array(np.zeros(described.num_rows, np.int64)))
+                described = described.append_column(C.FRAGMENT, numbers)
+            yield described
 
 
 @dataclass(frozen=True)
@@ -102,4 +106,5 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     placed = packed.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
     if task.raw:
         return placed.mapInArrow(task, layout.raw_schema(rows.schema))
-    return placed.drop(C.FRAGMENT).mapInArrow(task, layout.described_schema(rows.schema))
+    placed = placed if layout.households else placed.drop(C.FRAGMENT)
+    return placed.mapInArrow(task, layout.described_schema(rows.schema))

@@ -6,7 +6,7 @@ partitioned. They are kept only where exact counts of both sides satisfy every c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,6 +158,19 @@ def confirmed_tree(tree: Tree, summaries: GroupSummaries, criteria: Sequence[Loc
         return Cut(node.attribute, node.value, confirmed(node.left), confirmed(node.right))
 
     return renumbered(confirmed(tree))
+
+
+def without_cuts_to(tree: Tree, fragments: Collection[int]) -> Tree:
+    """The tree without the cuts that have one of some fragments on a side."""
+
+    def cut(node: Tree) -> Tree:
+        sides = () if isinstance(node, Leaf) else (node.left, node.right)
+        if not sides or any(isinstance(side, Leaf) and side.fragment in fragments for side in sides):
+            return Leaf(0)
+        assert isinstance(node, Cut)
+        return Cut(node.attribute, node.value, cut(node.left), cut(node.right))
+
+    return renumbered(cut(tree))
 
 
 def count_fragments(

@@ -8,6 +8,7 @@ from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.skyline import SkylineCriterion, balanced_floors
 from ppdp_spark.core.partition.art import TreePlacement
 from ppdp_spark.run.criteria.guarantees import separable_criteria
+from ppdp_spark.run.criteria.households import household_criteria
 from ppdp_spark.run.criteria.knowledge import coupled_skyline
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
 from ppdp_spark.spark.partition.coupled_skyline import Coupling
@@ -23,7 +24,11 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
     """
     if table.spec.privacy.robustness is None:
         domain, privacy = value_domain(table.profile), table.spec.privacy
-        return CutTable(table, separable_criteria(privacy, domain), coupled_skyline(privacy, domain))
+        criteria = separable_criteria(privacy, domain)
+        if (household := table.spec.columns.household) is not None:
+            know = household.members_know_each_other
+            criteria += household_criteria(privacy, domain, members_know=know)
+        return CutTable(table, criteria, coupled_skyline(privacy, domain))
     demands = Demands.of(table)
     return PlaceTable(table, TreePlacement(demands.criteria, demands.robustness, demands.least))
 

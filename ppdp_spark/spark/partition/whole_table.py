@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+from pyspark.sql import DataFrame
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.criteria.households import HouseholdAnonymity
 from ppdp_spark.core.data.groups import GroupSummaries
+from ppdp_spark.core.data.households import Households
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
+from ppdp_spark.spark.data.households import WORDS
 from ppdp_spark.spark.data.profile import Profile
-from ppdp_spark.spec import PrivacySpec
+from ppdp_spark.spec import PrivacySpec, ReleaseSpec
+from ppdp_spark.spec.households import households_needed
 
 
 def value_domain(profile: Profile) -> ValueDomain:
@@ -33,3 +38,14 @@ def feasibility(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
     if promises_nothing(privacy, criteria, domain):
         return [NOTHING]
     return [row for c in criteria for row in c.decide(c.summarise(whole, np.array([1])))]
+
+
+def enough_households(rows: DataFrame, spec: ReleaseSpec) -> list[VerdictRow]:
+    """The verdict on the households of the undivided table, in coded rows; they are counted up to k only."""
+    needed = households_needed(spec.privacy)
+    if spec.columns.household is None or needed is None:
+        return []
+    number = np.array([rows.select(*WORDS).distinct().limit(needed).count()])
+    whole = GroupSummaries(number, np.empty((1, 0), np.int64), households=Households(number))
+    criterion = HouseholdAnonymity(needed)
+    return criterion.decide(criterion.summarise(whole, np.array([1])))

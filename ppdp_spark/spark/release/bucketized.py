@@ -54,7 +54,7 @@ class BucketizedForm(FormOnSpark):
         own |= {C.kept(j): name for j, name in enumerate(publication.names)}
         lists = [column.alias(name) for name, column in publication.lists(layout.published_names).items()]
         wanted = publication.groups.select(
-            C.FRAGMENT, C.SIZE, C.GROUP_ID, *lists, *publication.prior_columns()
+            C.FRAGMENT, C.SIZE, C.GROUP_ID, *lists, *publication.owned_columns()
         )
         shown = tuple(name for name in layout.published_names if name != C.SENSITIVE)
         people = PeopleRows({C.GROUP_ID: C.GROUP_ID}, shown, layout.published_packing, own, readings)

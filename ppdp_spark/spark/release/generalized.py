@@ -42,7 +42,7 @@ class GeneralizedForm(FormOnSpark):
         held = [column.alias(name) for name, column in lists.items()]
         public = {ours: name for ours, (name, _) in described.items()}
         shared = _aliased(described)
-        wanted = groups.select(C.FRAGMENT, C.SIZE, *shared, *held, *publication.prior_columns())
+        wanted = groups.select(C.FRAGMENT, C.SIZE, *shared, *held, *publication.owned_columns())
         rows = PeopleRows(public, tuple(people), Packing(()), people, readings)
         return wanted, [(publication.folder, rows)]
 

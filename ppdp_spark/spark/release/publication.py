@@ -15,12 +15,14 @@ from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.core.data.forms import ReleaseForm
 from ppdp_spark.run.storage import Folder, tidy_table
 from ppdp_spark.spark.data.encode import typed_values
+from ppdp_spark.spark.data.households import NUMBERS, VALUES
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import extrema_rows
 from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
 from ppdp_spark.spark.release.described_rows import DescribedRows, PriorRows, Values
+from ppdp_spark.spark.release.household_rows import HouseholdRows, household_table
 from ppdp_spark.spark.release.numbering import Order
 from ppdp_spark.spark.release.write_files import writable, write_tables
 
@@ -35,6 +37,7 @@ class Publication:
         scratch  for files in the making
         owned    where the owner's extrema of priors go, if there are priors
         sets     attribute sets of the priors
+        households  where the owner's table of households goes, if people have them
     """
 
     groups: DataFrame
@@ -45,6 +48,7 @@ class Publication:
     scratch: Folder
     owned: Folder | None = None
     sets: int = 0
+    households: Folder | None = None
 
     def lists(self, names: Mapping[str, str] | Sequence[str]) -> dict[str, Column]:
         """Lists of what the people of numbered groups have."""
@@ -58,9 +62,10 @@ class Publication:
             return each.alias(C.PEOPLE)
         return F.arrays_zip(*names).alias(C.PEOPLE) if self.layout.in_order else F.col(C.PEOPLE)
 
-    def prior_columns(self) -> list[str]:
-        """What groups that were judged with priors tell of them."""
-        return [name for name in (COUNTED_VALUES, COUNTS, LOWS, HIGHS) if name in self.groups.columns]
+    def owned_columns(self) -> list[str]:
+        """What groups tell the owner alone: of priors, if they were judged with them, and of households."""
+        names = (COUNTED_VALUES, COUNTS, LOWS, HIGHS, NUMBERS, VALUES)
+        return [name for name in names if name in self.groups.columns]
 
     def types(self, form: ReleaseForm) -> list[T.DataType]:
         """The types of all that is published, texts of ours left out."""
@@ -70,15 +75,19 @@ class Publication:
         held = self.groups.select(*self.lists([C.kept(j) for j in range(layout.kept)]).values()).schema
         return [T.DataType.fromDDL(kind) for kind in declared] + [field.dataType for field in held]
 
-    def extrema(self) -> Iterator[tuple[Folder, DescribedRows]]:
-        """The owner's table, for tasks to write beside the published ones."""
+    def owned_tables(self) -> Iterator[tuple[Folder, DescribedRows]]:
+        """The owner's tables, for tasks to write beside the published ones."""
+        if self.households is not None:
+            yield self.households, HouseholdRows.of(self.groups, self.layout)
         domain = self.layout.domain
         if domain is not None and self.owned is not None:
             values = Values(typed_values(self.groups.sparkSession, domain.values, "string"))
             yield self.owned, PriorRows(values, self.sets)
 
-    def write_extrema(self) -> None:
-        """The owner's table by Spark's writer."""
+    def write_owned(self) -> None:
+        """The owner's tables by Spark's writer."""
+        if self.households is not None:
+            household_table(self.groups, self.layout).write.parquet(str(self.households))
         if self.owned is not None and self.layout.domain is not None:
             kept_back = extrema_rows(self.groups, self.layout.domain.values, self.sets)
             kept_back.write.parquet(str(self.owned))
@@ -106,11 +115,11 @@ class FormOnSpark(ABC):
         """Write the tables; how many people they have, if the tasks that wrote them say so."""
         if writable(publication.types(self.traits), publication.folder):
             groups, tables = self.spread(publication)
-            return write_tables(groups, [*tables, *publication.extrema()], publication.scratch)[0]
+            return write_tables(groups, [*tables, *publication.owned_tables()], publication.scratch)[0]
         for folder, table in self.tables(publication):
             table.write.parquet(str(folder))
             tidy_table(folder)
-        publication.write_extrema()
+        publication.write_owned()
         return None
 
     @abstractmethod

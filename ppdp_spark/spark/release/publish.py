@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from ppdp_spark.errors import InternalError
-from ppdp_spark.run.storage import DATA, EXTREMA, Folder
+from ppdp_spark.run.storage import DATA, EXTREMA, HOUSEHOLDS, Folder
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.release.forms import form_of
 from ppdp_spark.spark.release.numbering import number_groups, order_groups
@@ -24,8 +24,8 @@ def publish(
     metrics: Mapping[str, Any],
     release: Folder,
     scratch: Folder,
-) -> Folder | None:
-    """Write everybody in the groups to the release; the folder of the owner's extrema of priors, if any."""
+) -> tuple[str, ...]:
+    """Write everybody in the groups to the release; the names of the owner's tables in `scratch`, if any."""
     order, robustness = order_groups(groups, layout.attributes, metrics["ncp"]), spec.privacy.robustness
     publication = Publication(
         number_groups(groups, order, layout),
@@ -36,10 +36,12 @@ def publish(
         scratch=scratch / "unfinished",
         owned=None if robustness is None else scratch / EXTREMA,
         sets=0 if robustness is None else len(robustness.priors),
+        households=scratch / HOUSEHOLDS if layout.households else None,
     )
     written = form_of(spec).write(publication)
     require_conserved(metrics["people"] if written is None else written, metrics["people"])
-    return publication.owned
+    owned = {EXTREMA: publication.owned, HOUSEHOLDS: publication.households}
+    return tuple(name for name, folder in owned.items() if folder is not None)
 
 
 def require_conserved(published: int, expected: int) -> None:

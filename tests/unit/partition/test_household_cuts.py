@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdp_spark.core.criteria import AlphaK, DistinctDiversity, EntropyDiversity, KAnonymity
-from ppdp_spark.core.criteria.household import HouseholdAnonymity, KnownHousehold
+from ppdp_spark.core.criteria.households import HouseholdAnonymity, KnownHousehold
 from ppdp_spark.core.data import households as cells_held
 from ppdp_spark.core.data.coded_people import Axis, Sensitive
 from ppdp_spark.core.data.groups import GroupSummaries
@@ -114,8 +114,8 @@ def test_what_is_left_without_any_household(name, cells, table):
     group, household, value = table
     group = group - 1
     criterion, of, worst = WORST[name]
-    before, cells_held.COUNT_CELLS = cells_held.COUNT_CELLS, cells
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cells_held, "COUNT_CELLS", cells)
         counts = np.zeros((9, 4), np.int64)
         np.add.at(counts, (group, value), 1)
         together = Households.of(group, household, value, 9)
@@ -124,8 +124,6 @@ def test_what_is_left_without_any_household(name, cells, table):
         achieved, allowed = known.achieved(groups), known.allowed(groups)
         chosen = np.flatnonzero(counts.any(axis=1))[::-1]
         np.testing.assert_array_equal(known.achieved(groups.rows(chosen)), achieved[chosen])
-    finally:
-        cells_held.COUNT_CELLS = before
     people = defaultdict(list)
     for p, g in enumerate(group.tolist()):
         people[g].append(p)

@@ -23,8 +23,8 @@ UNKNOWN = "households of people are not known here"
 class HouseholdAnonymity(LocalCriterion):
     """k-anonymity in households: the people of every group belong to at least k different ones.
 
-    So at least k people [Samarati & Sweeney 1998], and whoever belongs to a household, or knows who does, still
-    has k − 1 others in the group. A household with people in two groups counts in both.
+    So at least k people [Samarati & Sweeney 1998], and whoever belongs to a household still has k − 1 others
+    in the group. A household with people in two groups counts in both.
 
     Closed under union: a union has the households of both, and no fewer than either.
     """

@@ -21,7 +21,7 @@ def households_needed(privacy: PrivacySpec) -> int | None:
 
 def lacking_for_households(spec: ReleaseSpec, command: Command) -> Iterator[str]:
     """Problems of a spec with `columns.household` that a command would meet, each with its fix."""
-    household, privacy = spec.columns.household, spec.privacy
+    household = spec.columns.household
     if household is None:
         return
     if command in ("attack", "explore"):
@@ -30,18 +30,24 @@ def lacking_for_households(spec: ReleaseSpec, command: Command) -> Iterator[str]
     if household.members_know_each_other:
         yield from _members_problems(spec)
     if command == "anonymize":
-        partitioner = PARTITIONERS[spec.partitioner]
-        if partitioner.leaves_people:
-            yield f"`columns.household` needs `partitioner: mondrian`, not {partitioner.name}: no other counts them"
-        if households_needed(privacy) is None:
-            yield "`columns.household` needs a k that counts households: add `k_anonymity: 10` to `privacy`"
-        for family, given in privacy.demanded:
-            if family.traits.priors:
-                yield f"`privacy.{family.field}` cannot be combined with `columns.household`: remove one of them"
-            elif family.traits.couples(given):
-                when, instead = family.traits.coupling
-                name = f"`privacy.{family.field}` {when}".rstrip()
-                yield f"{name} cannot be combined with `columns.household`: {instead}"
+        yield from _counting_problems(spec)
+
+
+def _counting_problems(spec: ReleaseSpec) -> Iterator[str]:
+    """What does not count households while it makes groups."""
+    partitioner, privacy = PARTITIONERS[spec.partitioner], spec.privacy
+    if partitioner.leaves_people:
+        yield f"`columns.household` needs `partitioner: mondrian`: {partitioner.name} does not count them"
+    if households_needed(privacy) is None:
+        yield "`columns.household` needs a k that counts households: add `k_anonymity: 10` to `privacy`"
+    for family, given in privacy.demanded:
+        name, instead = f"`privacy.{family.field}`", "remove one of them"
+        if not family.traits.priors:
+            if not family.traits.couples(given):
+                continue
+            when, instead = family.traits.coupling
+            name = f"{name} {when}".rstrip()
+        yield f"{name} cannot be combined with `columns.household`: {instead}"
 
 
 def _members_problems(spec: ReleaseSpec) -> Iterator[str]:
@@ -50,13 +56,11 @@ def _members_problems(spec: ReleaseSpec) -> Iterator[str]:
     if sensitive is None:
         yield f"{place} is about sensitive values: add `sensitive: {{column: ...}}`, or remove it"
     elif sensitive.case != "svpi":
-        yield f"{place} is defined for one value per person only, not for `columns.sensitive.case` ({sensitive.case})"
+        told = f"not for `columns.sensitive.case` ({sensitive.case})"
+        yield f"{place} is defined for one value per person only, {told}"
     judged = [family for family, _ in spec.privacy.demanded if family.traits.sensitive]
+    if not judged:
+        yield f"{place} needs a criterion about sensitive values, such as `l_diversity`: add one"
     for family in judged:
         if family.traits.priors or family.local is not None:
-            yield (
-                f"{place} is not defined for `privacy.{family.field}`: remove one of them"
-                + (" (a skyline says itself how many people are known)" if family.local is not None else "")
-            )
-    if not judged:
-        yield f"{place} needs a criterion about sensitive values: add one, such as `l_diversity`, or remove it"
+            yield f"{place} is not defined for `privacy.{family.field}`: remove one of them"

@@ -1,0 +1,170 @@
+"""Judging the households of groups: of any table that has a column for them, and of the owner's own table.
+
+Rows of a group meet in one task, as in `counts`, which sees there which of them belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from ppdp_spark.core.criteria.base import Criterion, VerdictRow
+from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray
+from ppdp_spark.core.data.households import Households
+from ppdp_spark.core.data.value_names import ValueDomain
+from ppdp_spark.run.criteria.households import household_criteria, household_measures
+from ppdp_spark.run.storage import Folder
+from ppdp_spark.spark.data.group_scan import reduce_groups
+from ppdp_spark.spark.data.households import WORDS, household_codes, household_words
+from ppdp_spark.spark.data.sameness import text_of
+from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.judge.counts import Cells, placed_rows
+from ppdp_spark.spark.judge.grouped_tables import Grouped, with_codes
+from ppdp_spark.spec import PrivacySpec, ReleaseSpec
+
+HOUSEHOLD = "household"
+
+
+@dataclass(frozen=True)
+class CountHouseholds:
+    """Rows of one partition, held together, to summaries of its groups with their households."""
+
+    width: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[GroupSummaries, IntArray]]:
+        parts = [batch for batch in batches if batch.num_rows]
+        if not parts:
+            return
+        words = pa.Table.from_batches([part.select(list(WORDS)) for part in parts]).combine_chunks()
+        household = household_codes({name: words.column(name).chunk(0) for name in WORDS}).astype(np.int64)
+        cells = Cells.together([Cells.of(part) for part in parts])
+        named = replace(cells, codes=household * self.width + cells.codes)
+        cells, starts = named.by_group()
+        yield from self._summaries(cells, starts)
+
+    def _summaries(self, cells: Cells, starts: IntArray) -> Iterator[tuple[GroupSummaries, IntArray]]:
+        bounds, step = np.append(starts, len(cells.first)), max(1, COUNT_CELLS // self.width)
+        household, value = np.divmod(cells.codes, self.width)
+        for low in range(0, len(starts), step):
+            high = min(low + step, len(starts))
+            part = slice(bounds[low], bounds[high])
+            sizes = np.diff(bounds[low : high + 1])
+            group = np.repeat(np.arange(high - low), sizes)
+            counts = np.bincount(group * self.width + value[part], minlength=(high - low) * self.width)
+            together = Households.of(group, household[part], value[part], high - low)
+            table = counts.reshape(-1, self.width)
+            yield GroupSummaries(sizes, table, households=together), cells.first[starts[low:high]]
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """A number for groups with their sizes and counts, whatever their order; it notices accidents."""
+
+    counted: bool
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> tuple[int, int]:
+        whole = _mixed(np.asarray(ids).astype(np.uint64)) + np.asarray(groups.sizes).astype(np.uint64)
+        if self.counted:
+            places = _mixed(np.arange(groups.counts.shape[1], dtype=np.uint64) + np.uint64(1))
+            whole = whole ^ _mixed(groups.counts.astype(np.uint64) @ places)
+        return len(groups), int(_mixed(whole).sum())
+
+    def merge(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+        return left[0] + right[0], (left[1] + right[1]) % 2**64
+
+
+def _mixed(numbers: IntArray) -> IntArray:
+    """Numbers of 64 bits stirred, each into one of its own."""
+    found = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ (found >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(found ^ (found >> np.uint64(31)))
+
+
+def checked(spec: ReleaseSpec, table: DataFrame, grouped: Grouped, domain: ValueDomain) -> list[VerdictRow]:
+    """The verdict on the households of a table's groups, and what is measured of them unasked."""
+    columns, household = spec.columns, spec.columns.household
+    assert household is not None
+    names = [columns.group] if columns.group else list(columns.quasi_identifiers)
+    text = None
+    if columns.sensitive is not None and columns.sensitive.case == "svpi":
+        text = text_of(C.column(columns.sensitive.column), table.schema[columns.sensitive.column].dataType)
+    rows = _rows(table, {f"key{i}": C.column(name) for i, name in enumerate(names)}, household.column, text)
+    know = household.members_know_each_other
+    criteria = household_criteria(spec.privacy, domain, members_know=know)
+    measures = household_measures(spec.privacy, domain, members_know=know)
+    return _judged(rows, grouped, (*criteria, *measures))
+
+
+def verified(
+    privacy: PrivacySpec,
+    grouped: Grouped,
+    domain: ValueDomain,
+    owned: Folder,
+    *,
+    members_know: bool,
+) -> list[VerdictRow]:
+    """The verdict on the households of a release from the owner's table; without it that fails.
+
+    The table must have the groups of the release, as many people in them and, with one value per person, the
+    same values.
+    """
+    criteria = household_criteria(privacy, domain, members_know=members_know)
+    if not owned.exists():
+        return [_unknown(criterion, "the owner's table of households is not there") for criterion in criteria]
+    table = grouped.groups.sparkSession.read.parquet(owned.literal)
+    text = C.column(C.VALUE) if C.VALUE in table.columns else None
+    rows = _rows(table, {C.GROUP_ID: F.col(C.GROUP_ID)}, HOUSEHOLD, text)
+    same = Fingerprint(counted=text is not None)
+    released, (kept,) = grouped.reduce([same])[0], _reduced(rows, grouped, [same], unknown=1)
+    if released != kept:
+        reason = "the owner's table of households is not that of this release"
+        return [_unknown(criterion, reason) for criterion in criteria]
+    measures = household_measures(privacy, domain, members_know=members_know)
+    return _judged(rows, grouped, (*criteria, *measures))
+
+
+def _rows(table: DataFrame, keys: Mapping[str, Column], household: str, text: Column | None) -> DataFrame:
+    """One row per person: the keys of the group, the value as text, and the household."""
+    value = F.lit(None).cast("string") if text is None else text
+    named = [key.alias(name) for name, key in keys.items()]
+    return table.select(*named, value.alias(C.VALUE), *household_words(table, household))
+
+
+def _reduced(rows: DataFrame, grouped: Grouped, reductions: Sequence[Any], *, unknown: int = 0) -> list[Any]:
+    """What each reduction makes of the groups, values that `grouped` does not have being one more value.
+
+    There is a column of counts for it only if `unknown` is 1.
+    """
+    single, width = grouped.case == "svpi", grouped.width
+    coded = with_codes(rows, grouped.values) if single else rows.withColumn(C.SENSITIVE, F.lit(0))
+    coded = coded.withColumn(C.SENSITIVE, F.coalesce(C.SENSITIVE, F.lit(width)))
+    keys = [name for name in rows.columns if name not in (C.VALUE, *WORDS)]
+    types = {name: rows.schema[name].dataType for name in keys}
+    placed = placed_rows(coded, types, None, *WORDS)
+    return reduce_groups(placed, reductions, CountHouseholds(width + unknown if single else 1))
+
+
+def _judged(rows: DataFrame, grouped: Grouped, criteria: Sequence[Criterion[Any]]) -> list[VerdictRow]:
+    found = _reduced(rows, grouped, criteria)
+    return [row for c, statistic in zip(criteria, found, strict=True) for row in c.decide(statistic)]
+
+
+def _unknown(criterion: Any, reason: str) -> VerdictRow:
+    return VerdictRow(
+        criterion.name,
+        criterion.level,
+        None,
+        criterion.threshold,
+        criterion.relation,
+        0,
+        1,
+        "fail",
+        {"reason": reason},
+        criterion.parameters,
+    )
