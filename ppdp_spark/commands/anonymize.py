@@ -21,8 +21,7 @@ from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
-from ppdp_spark.spark.data.households import require_households
-from ppdp_spark.spark.data.identifiers import require_one_row_each
+from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table

@@ -17,8 +17,7 @@ from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
-from ppdp_spark.spark.data.households import household_words, require_households
-from ppdp_spark.spark.data.identifiers import require_one_row_each
+from ppdp_spark.spark.data.identifiers import household_words, require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table, take_part
 from ppdp_spark.spark.data.tables import Roles, assign_roles

@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray
+from ppdp_spark.errors import InternalError
+
+_UNKNOWN = "households of people are not known here"
 
 
 @dataclass(frozen=True)
-class Members:
+class HouseholdMembers:
     """The households of many groups with the values of their members; a *part* is a household in a group.
 
     Parts are in the order of their groups. A household with people in two groups has a part in each.
@@ -31,7 +35,7 @@ class Members:
     value: IntArray
     count: IntArray
 
-    def rows(self, chosen: IntArray, groups: int) -> Members:
+    def rows(self, chosen: IntArray, groups: int) -> HouseholdMembers:
         """The parts of some of so many groups, which are numbered anew."""
         renumbered = np.full(groups, -1, np.int64)
         renumbered[chosen] = np.arange(len(chosen))
@@ -44,7 +48,7 @@ class Members:
         cells = np.flatnonzero(part >= 0)
         cells = cells[np.argsort(part[cells], kind="stable")]
         held = (part[cells], self.value[cells], self.count[cells])
-        return Members(group[order], self.people[order], *held)
+        return HouseholdMembers(group[order], self.people[order], *held)
 
     def others(self, groups: GroupSummaries) -> Iterator[tuple[IntArray, GroupSummaries]]:
         """For every part the group without it: the group's number, and what is left of it.
@@ -72,7 +76,7 @@ class Households:
     """How many distinct households each of many groups has, and their members where those are needed."""
 
     number: IntArray
-    members: Members | None = None
+    members: HouseholdMembers | None = None
 
     @classmethod
     def of(cls, group: IntArray, household: IntArray, value: IntArray, groups: int) -> Households:
@@ -82,7 +86,7 @@ class Households:
         values = int(value.max(initial=0)) + 1
         cells, count = np.unique(part.ravel().astype(np.int64) * values + value, return_counts=True)
         people = np.bincount(part.ravel(), minlength=len(names))
-        members = Members(names // width, people, cells // values, cells % values, count)
+        members = HouseholdMembers(names // width, people, cells // values, cells % values, count)
         return cls(np.bincount(members.group, minlength=groups), members)
 
     def rows(self, index: Any) -> Households:
@@ -90,3 +94,43 @@ class Households:
         chosen = np.arange(len(self.number))[index]
         members = None if self.members is None else self.members.rows(chosen, len(self.number))
         return Households(self.number[index], members)
+
+
+def households_of(groups: GroupSummaries) -> Households:
+    """The households of groups, which must be known."""
+    if groups.households is None:
+        raise InternalError(_UNKNOWN)
+    return groups.households
+
+
+def members_of(groups: GroupSummaries) -> HouseholdMembers:
+    """The members of the households of groups, which must be known."""
+    members = households_of(groups).members
+    if members is None:
+        raise InternalError(_UNKNOWN)
+    return members
+
+
+def codes_of_names(first: IntArray, second: IntArray) -> NDArray[np.int32]:
+    """Codes 0, 1, … of households that two numbers name together, in the order of these."""
+    codes = np.unique(first, return_inverse=True)[1].ravel()
+    if len(second) and (second != second[0]).any():
+        names, place = np.unique(second, return_inverse=True)
+        codes = np.unique(codes * len(names) + place.ravel(), return_inverse=True)[1].ravel()
+    return np.asarray(codes, np.int32)
+
+
+def numbered_within(
+    households: IntArray, value: IntArray, bounds: IntArray
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The household of each person, numbered from 1 within the group, and the person's value.
+
+    Group g has the people bounds[g] : bounds[g + 1]; they come out in an order of their own, that of numbers
+    and values, which is a function of content: nothing that is published has it.
+    """
+    group = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    width = int(households.max(initial=0)) + 1
+    names, part = np.unique(group * width + households, return_inverse=True)
+    number = part.ravel() - np.searchsorted(names, group * width) + 1
+    order = np.lexsort((value, number, group))
+    return number[order].astype(np.int32), value[order].astype(np.int32)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ppdp_spark.core.criteria.base import LocalCriterion, Measured
-from ppdp_spark.core.criteria.households import HouseholdAnonymity, KnownHousehold
+from ppdp_spark.core.criteria.households.household_anonymity import HouseholdAnonymity
+from ppdp_spark.core.criteria.households.known_household import KnownHousehold
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.guarantees import built
 from ppdp_spark.spec import PrivacySpec
-from ppdp_spark.spec.households import households_needed
+from ppdp_spark.spec.requirements import households_needed
 
 
 def household_criteria(

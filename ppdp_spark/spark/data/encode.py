@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.errors import CHANGED
-from ppdp_spark.spark.data.households import household_words
+from ppdp_spark.spark.data.identifiers import household_words
 from ppdp_spark.spark.data.profile import Profile, quasi_value, sensitive_value, table_columns, take_part
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C

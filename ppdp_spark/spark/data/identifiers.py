@@ -3,6 +3,8 @@
 That nothing repeats is proved cheaply: equal identifiers have equal hashes, so if no hash occurs twice, no
 identifier does. Only where a hash does are the identifiers themselves counted, which decides: a mere
 collision of hashes, also one that somebody made, costs time and changes nothing.
+
+Households say which people belong together: everybody must have one, and one only.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.errors import DataError
+from ppdp_spark.spark.data.key_names import is_integer, key_digest, words
 from ppdp_spark.spark.data.sameness import folded
+from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
-from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 
 if TYPE_CHECKING:
@@ -73,14 +76,14 @@ def _require(table: DataFrame, columns: ColumnsSpec, problem: Callable[[DataFram
 
 
 def _problem(table: DataFrame, name: str) -> str | None:
-    value = folded(column(name), table.schema[name].dataType)
+    value = folded(C.column(name), table.schema[name].dataType)
     if not some_hash_repeats(table, F.xxhash64(value)):
         return None
     return repeats_told(table, name, value)
 
 
 def _shared(table: DataFrame, name: str, *, person: str) -> str | None:
-    value, owner = (folded(column(one), table.schema[one].dataType) for one in (name, person))
+    value, owner = (folded(C.column(one), table.schema[one].dataType) for one in (name, person))
     pairs = table.select(value.alias("value"), owner.alias("person")).distinct()
     if not some_hash_repeats(pairs, F.xxhash64("value")):
         return None
@@ -129,3 +132,50 @@ def repeats_told(table: DataFrame, name: str, value: Column) -> str | None:
         f"`columns.identifiers`: {row['values']:,} values of `{name}` stand on several rows, one of them on "
         f"{row['most']:,}{missing}; {_FIX}"
     )
+
+
+def require_households(table: DataFrame, columns: ColumnsSpec) -> None:
+    """Raise one `DataError` unless every person has a household, and no more than one.
+
+    Two people without one may live together or not: neither may be assumed.
+    """
+    if columns.household is None:
+        return
+    name = columns.household.column
+    kind = table.schema[name].dataType
+    if isinstance(kind, T.MapType | T.VariantType):
+        raise DataError(
+            f"`columns.household`: `{name}` is {kind.simpleString()}, which cannot be compared; "
+            "cast it to text"
+        )
+    value, problems = folded(C.column(name), kind), []
+    found = only_row(table.agg(F.count(F.lit(1)).alias("rows"), F.count(value).alias("held")))
+    if found["held"] < found["rows"]:
+        problems.append(
+            f"`columns.household`: {found['rows'] - found['held']:,} of {found['rows']:,} people have no "
+            f"`{name}`, so it is not known with whom they belong together; fill it (a value of its own for "
+            "whoever lives alone), or remove these rows"
+        )
+    if columns.person is not None:
+        told = table.groupBy(C.column(columns.person.column)).agg(F.min(value) != F.max(value))
+        several = only_row(told.agg(F.count_if(F.col(told.columns[1]))))[0]
+        if several:
+            problems.append(
+                f"`columns.household`: {several:,} people have several values of `{name}`; clean the table"
+            )
+    if problems:
+        raise DataError(problems)
+
+
+def household_words(table: DataFrame, name: str) -> list[Column]:
+    """Two 64-bit numbers that name the household of a row: they are equal exactly where its values are.
+
+    The value itself if it is an integer, else the first half of the SHA-256 of its text, which nobody can
+    forge: a function of content, so that everything derived from them is.
+    """
+    types = {name: table.schema[name].dataType}
+    if is_integer(types):
+        named: tuple[Column, ...] = (C.column(name).cast("bigint"), F.lit(0).cast("bigint"))
+    else:
+        named = words(key_digest({name: C.column(name)}, types), len(C.HOUSEHOLD))
+    return [word.alias(alias) for word, alias in zip(named, C.HOUSEHOLD, strict=True)]

@@ -16,9 +16,9 @@ from pyspark.sql import types as T
 from ppdp_spark.core.data.attributes import Attribute, Categorical, CodeColumn, Ordered, generalize
 from ppdp_spark.core.data.coded_people import Axis, Partition, Sensitive
 from ppdp_spark.core.data.groups import IntArray
+from ppdp_spark.core.data.households import codes_of_names, numbered_within
 from ppdp_spark.core.data.packing import Packing
 from ppdp_spark.core.data.sorting import radix_order
-from ppdp_spark.spark.data.households import NUMBERS, VALUES, WORDS, household_codes, household_lists
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 
@@ -98,7 +98,7 @@ class Layout:
     def row_names(self) -> list[str]:
         """Columns of packed rows: words, codes too wide for them, and what is carried along."""
         arrays = [] if self.domain is None or self._single else [C.SENSITIVE]
-        households = list(WORDS) if self.households else []
+        households = list(C.HOUSEHOLD) if self.households else []
         return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept + households
 
     @property
@@ -135,7 +135,8 @@ class Layout:
         codes = self.packing.unpacked(words)
         columns = tuple(self._column(j, codes, arrays) for j in range(len(self.attributes)))
         every = {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
-        households = household_codes(arrays) if self.households else None
+        named = [arrays[name].to_numpy(zero_copy_only=False) for name in C.HOUSEHOLD if self.households]
+        households = codes_of_names(*named) if named else None
         return People(columns, self._sensitive(every, number), every, households)
 
     def _column(
@@ -186,8 +187,20 @@ class Layout:
             words = self.published_packing.packed({C.code(j): c.codes for j, c in enumerate(people.columns)})
             arrays |= {C.word(w): pa.array(word) for w, word in enumerate(words)}
         if people.households is not None:
-            out |= household_lists(people.households, people.sensitive, groups)
+            out |= self._household_lists(people.households, people.sensitive, groups)
         return pa.RecordBatch.from_pydict(out | _lists(arrays, self.published_names, order, groups.starts))
+
+    def _household_lists(
+        self, households: IntArray, sensitive: Sensitive, groups: Partition
+    ) -> dict[str, pa.Array]:
+        """For the owner: the households of the people of each group, and their values, 0 for several."""
+        value = sensitive.values[groups.order] if self._single else np.zeros(len(groups.order), np.int32)
+        listed = numbered_within(households[groups.order], value, groups.starts)
+        offsets, names = pa.array(groups.starts, pa.int32()), (C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES)
+        return {
+            name: pa.ListArray.from_arrays(offsets, pa.array(held))
+            for name, held in zip(names, listed, strict=True)
+        }
 
     @property
     def in_order(self) -> bool:
@@ -218,7 +231,7 @@ class Layout:
             else:
                 fields.append(T.StructField(C.label(j), T.StringType()))
         fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
-        lists = [NUMBERS, VALUES] if self.households else []
+        lists = [C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES] if self.households else []
         fields += [T.StructField(name, T.ArrayType(T.IntegerType())) for name in lists]
         fields += [self._list(name, rows) for name in self.published_names]
         fragment = [T.StructField(C.FRAGMENT, T.IntegerType())] if self.households else []

@@ -16,12 +16,12 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray
-from ppdp_spark.core.data.households import Households
+from ppdp_spark.core.data.households import Households, codes_of_names
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.households import household_criteria, household_measures
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.group_scan import reduce_groups
-from ppdp_spark.spark.data.households import WORDS, household_codes, household_words
+from ppdp_spark.spark.data.identifiers import household_words
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.counts import Cells, placed_rows
@@ -41,8 +41,8 @@ class CountHouseholds:
         parts = [batch for batch in batches if batch.num_rows]
         if not parts:
             return
-        words = pa.Table.from_batches([part.select(list(WORDS)) for part in parts]).combine_chunks()
-        household = household_codes({name: words.column(name).chunk(0) for name in WORDS}).astype(np.int64)
+        words = pa.Table.from_batches([part.select(list(C.HOUSEHOLD)) for part in parts]).combine_chunks()
+        household = codes_of_names(*(words.column(name).to_numpy() for name in C.HOUSEHOLD)).astype(np.int64)
         cells = Cells.together([Cells.of(part) for part in parts])
         named = replace(cells, codes=household * self.width + cells.codes)
         cells, starts = named.by_group()
@@ -144,9 +144,9 @@ def _reduced(rows: DataFrame, grouped: Grouped, reductions: Sequence[Any], *, un
     single, width = grouped.case == "svpi", grouped.width
     coded = with_codes(rows, grouped.values) if single else rows.withColumn(C.SENSITIVE, F.lit(0))
     coded = coded.withColumn(C.SENSITIVE, F.coalesce(C.SENSITIVE, F.lit(width)))
-    keys = [name for name in rows.columns if name not in (C.VALUE, *WORDS)]
+    keys = [name for name in rows.columns if name not in (C.VALUE, *C.HOUSEHOLD)]
     types = {name: rows.schema[name].dataType for name in keys}
-    placed = placed_rows(coded, types, None, *WORDS)
+    placed = placed_rows(coded, types, None, *C.HOUSEHOLD)
     return reduce_groups(placed, reductions, CountHouseholds(width + unknown if single else 1))
 
 

@@ -6,15 +6,15 @@ import numpy as np
 from pyspark.sql import DataFrame
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.households import HouseholdAnonymity
+from ppdp_spark.core.criteria.households.household_anonymity import HouseholdAnonymity
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.households import Households
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
-from ppdp_spark.spark.data.households import WORDS
 from ppdp_spark.spark.data.profile import Profile
+from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec
-from ppdp_spark.spec.households import households_needed
+from ppdp_spark.spec.requirements import households_needed
 
 
 def value_domain(profile: Profile) -> ValueDomain:
@@ -45,7 +45,7 @@ def enough_households(rows: DataFrame, spec: ReleaseSpec) -> list[VerdictRow]:
     needed = households_needed(spec.privacy)
     if spec.columns.household is None or needed is None:
         return []
-    number = np.array([rows.select(*WORDS).distinct().limit(needed).count()])
+    number = np.array([rows.select(*C.HOUSEHOLD).distinct().limit(needed).count()])
     whole = GroupSummaries(number, np.empty((1, 0), np.int64), households=Households(number))
     criterion = HouseholdAnonymity(needed)
     return criterion.decide(criterion.summarise(whole, np.array([1])))

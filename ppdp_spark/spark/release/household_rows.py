@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.spark.data.encode import decode, typed_values
-from ppdp_spark.spark.data.households import NUMBERS, VALUES
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import whole
@@ -35,17 +34,17 @@ class HouseholdRows:
         return cls(None if held is None else Values(typed_values(groups.sparkSession, held, "string")))
 
     def rows(self, groups: pa.Table) -> pa.Table:
-        numbers = whole(groups, NUMBERS)
+        numbers = whole(groups, C.HOUSEHOLD_NUMBERS)
         group = np.repeat(np.arange(len(numbers)), numbers.value_lengths().to_numpy())
         columns = {C.GROUP_ID: whole(groups, C.GROUP_ID).take(pa.array(group)), HOUSEHOLD: numbers.flatten()}
         if self.values is not None:
-            columns[C.VALUE] = self.values(whole(groups, VALUES).flatten())
+            columns[C.VALUE] = self.values(whole(groups, C.HOUSEHOLD_VALUES).flatten())
         return pa.table(columns)
 
 
 def household_table(groups: DataFrame, layout: Layout) -> DataFrame:
     """The same table for Spark's writer."""
-    each = F.arrays_zip(F.col(NUMBERS).alias(HOUSEHOLD), F.col(VALUES).alias(C.VALUE))
+    each = F.arrays_zip(F.col(C.HOUSEHOLD_NUMBERS).alias(HOUSEHOLD), F.col(C.HOUSEHOLD_VALUES).alias(C.VALUE))
     rows = groups.select(C.GROUP_ID, F.inline(each))
     held = single_values(layout)
     return rows.drop(C.VALUE) if held is None else decode(rows, C.VALUE, held, first_code=0)

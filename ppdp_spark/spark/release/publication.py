@@ -15,7 +15,6 @@ from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.core.data.forms import ReleaseForm
 from ppdp_spark.run.storage import Folder, tidy_table
 from ppdp_spark.spark.data.encode import typed_values
-from ppdp_spark.spark.data.households import NUMBERS, VALUES
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.grouped_tables import Grouped
@@ -64,7 +63,7 @@ class Publication:
 
     def owned_columns(self) -> list[str]:
         """What groups tell the owner alone: of priors, if they were judged with them, and of households."""
-        names = (COUNTED_VALUES, COUNTS, LOWS, HIGHS, NUMBERS, VALUES)
+        names = (COUNTED_VALUES, COUNTS, LOWS, HIGHS, C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES)
         return [name for name in names if name in self.groups.columns]
 
     def types(self, form: ReleaseForm) -> list[T.DataType]:

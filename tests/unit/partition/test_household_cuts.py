@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdp_spark.core.criteria import AlphaK, DistinctDiversity, EntropyDiversity, KAnonymity
-from ppdp_spark.core.criteria.households import HouseholdAnonymity, KnownHousehold
+from ppdp_spark.core.criteria.households.household_anonymity import HouseholdAnonymity
+from ppdp_spark.core.criteria.households.known_household import KnownHousehold
 from ppdp_spark.core.data import households as cells_held
 from ppdp_spark.core.data.coded_people import Axis, Sensitive
 from ppdp_spark.core.data.groups import GroupSummaries

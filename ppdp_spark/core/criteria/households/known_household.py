@@ -1,7 +1,4 @@
-"""Criteria about households, or whatever unit people belong to: employers, practices, school classes.
-
-They are not fields of `privacy`: `columns.household` makes them of the criteria that are.
-"""
+"""What a criterion is worth against somebody who knows all members of one household."""
 
 from __future__ import annotations
 
@@ -11,49 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ppdp_spark.core.criteria.base import LocalCriterion, Worst
-from ppdp_spark.core.criteria.parameters import whole_number
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
-from ppdp_spark.core.data.households import Households, Members
-from ppdp_spark.errors import InternalError
-
-UNKNOWN = "households of people are not known here"
-
-
-@dataclass(frozen=True)
-class HouseholdAnonymity(LocalCriterion):
-    """k-anonymity in households: the people of every group belong to at least k different ones.
-
-    So at least k people [Samarati & Sweeney 1998], and whoever belongs to a household still has k − 1 others
-    in the group. A household with people in two groups counts in both.
-
-    Closed under union: a union has the households of both, and no fewer than either.
-    """
-
-    k: int
-
-    name: ClassVar[str] = "household_k_anonymity"
-    needs_counts: ClassVar[bool] = False
-    needs_households: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = True
-    relation: ClassVar[str] = ">="
-
-    def __post_init__(self) -> None:
-        whole_number("k", self.k, least=2)
-
-    @property
-    def level(self) -> str:
-        return f"k = {self.k} households"
-
-    @property
-    def threshold(self) -> float:
-        return float(self.k)
-
-    def achieved(self, groups: GroupSummaries) -> FloatArray:
-        """Distinct households in each group."""
-        return np.asarray(_households(groups).number, np.float64)
-
-    def allowed(self, groups: GroupSummaries) -> BoolArray:
-        return np.asarray(_households(groups).number >= self.k)
+from ppdp_spark.core.data.households import households_of, members_of
 
 
 @dataclass(frozen=True)
@@ -97,31 +53,18 @@ class KnownHousehold(LocalCriterion):
         """The worst value of what is left of each group; the safest there is where nothing is."""
         worst = np.full(len(groups), np.inf if self.higher_is_safer else -np.inf)
         keep = np.minimum if self.higher_is_safer else np.maximum
-        for owner, others in _members(groups).others(groups):
+        for owner, others in members_of(groups).others(groups):
             keep.at(worst, owner, self.criterion.achieved(others))
         return worst
 
     def allowed(self, groups: GroupSummaries) -> BoolArray:
         held = np.ones(len(groups), np.bool_)
-        for owner, others in _members(groups).others(groups):
+        for owner, others in members_of(groups).others(groups):
             held[owner[~self.criterion.allowed(others)]] = False
         return held
 
     def worst(self, groups: GroupSummaries, ids: IntArray) -> Worst:
         """The worst group of those that have several households."""
-        several = _households(groups).number > 1
+        several = households_of(groups).number > 1
         found = super().worst(groups.rows(several), np.asarray(ids)[several])
         return replace(found, groups=len(groups))
-
-
-def _households(groups: GroupSummaries) -> Households:
-    if groups.households is None:
-        raise InternalError(UNKNOWN)
-    return groups.households
-
-
-def _members(groups: GroupSummaries) -> Members:
-    members = _households(groups).members
-    if members is None:
-        raise InternalError(UNKNOWN)
-    return members
