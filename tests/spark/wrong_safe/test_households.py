@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter, defaultdict
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +17,7 @@ from ppdp_spark.spark.partition import fragments
 from support.released.published_records import published
 
 K = 4
-SPEC = {
+SPEC: dict[str, Any] = {
     "columns": {
         "identifiers": ["id"],
         "household": "home",
@@ -133,12 +134,9 @@ def test_somebody_who_knows_a_household(run):
 
 def test_check_counts_households_of_any_table(run):
     """Forty people of two households in each of two groups: k = 4 people, not 4 households."""
-    table: dict = {
-        "id": list(range(80)),
-        "g": [i % 2 for i in range(80)],
-        "home": [i % 4 // 2 for i in range(80)],
-    }
-    table |= {"age": [30] * 80, "zip": [1] * 80, "ill": ["ab"[i % 4 // 2] for i in range(80)]}
+    table: dict[str, list[Any]] = {"id": list(range(80)), "g": [i % 2 for i in range(80)]}
+    table |= {"home": [i % 4 // 2 for i in range(80)], "age": [30] * 80, "zip": [1] * 80}
+    table["ill"] = ["ab"[i % 4 // 2] for i in range(80)]
     found, _ = run(check, table, changed({"group": "g"}))
     assert {row.criterion: row.ok for row in found.verdict.rows if row.threshold is not None} == {
         "k_anonymity": True, "distinct_l_diversity": True, "household_k_anonymity": False,
@@ -151,7 +149,7 @@ def test_check_counts_households_of_any_table(run):
 
 def test_people_with_several_rows_in_households(run):
     """Rows become people first; a person in two households stops the run, and so does one in none."""
-    table: dict = {"who": [i // 2 for i in range(40)], "home": [i // 4 for i in range(40)]}
+    table: dict[str, list[Any]] = {"who": [i // 2 for i in range(40)], "home": [i // 4 for i in range(40)]}
     table |= {"age": [20 + i // 8 for i in range(40)], "ill": ["abcd"[i % 4] for i in range(40)]}
     columns = {
         "person": "who",
@@ -197,7 +195,12 @@ def test_fragments_with_too_few_households_are_put_together(run, monkeypatch):
     size = 800
     age = [i % 80 for i in range(size)]
     home = [i % 2 if age[i] < 20 else 2 + i // 5 for i in range(size)]
-    table: dict = {"id": list(range(size)), "home": home, "age": age, "zip": [i // 400 for i in range(size)]}
+    table: dict[str, list[Any]] = {
+        "id": list(range(size)),
+        "home": home,
+        "age": age,
+        "zip": [i // 400 for i in range(size)],
+    }
     table["ill"] = ["abcd"[i // 80 % 4] for i in range(size)]
     found, out = run(anonymize, table, changed({"quasi_identifiers": {"age": {"weight": 9}, "zip": {}}}))
     groups = defaultdict(set)
