@@ -69,7 +69,7 @@ def row_of(run, criterion):
     return found
 
 
-@pytest.mark.parametrize("text", [True, False])
+@pytest.mark.parametrize("text", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_every_group_is_of_k_households(run, text):
     """Person by person the same table passes with groups of one or two households: that must not pass."""
     table = members(text=text)
@@ -215,11 +215,37 @@ def test_fragments_with_too_few_households_are_put_together(run, monkeypatch):
 
 
 def test_the_release_says_nothing_of_households(run):
-    """Whoever lives with whom, the same groups are published in the same order."""
+    """Whoever lives with whom under which name, the same groups are published in the same order."""
     table = members()
-    renamed = {**table, "home": [f"x{7 * int(home[1:]) % 60}" for home in table["home"]]}
+    renamed = {name: held[::-1] for name, held in table.items()}
+    renamed["home"] = [f"x{7 * int(home[1:]) % 60}" for home in renamed["home"]]
     files = []
     for name, given in (("one", table), ("two", renamed)):
         _, out = run(anonymize, given, SPEC, name)
         files.append([path.read_bytes() for path in sorted((out / "release" / "data").glob("*.parquet"))])
     assert files[0] == files[1]
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "form"),
+    [
+        ("ill", "bucketized"),
+        pytest.param({"column": "ill", "case": "mvpi-set"}, "bucketized", marks=pytest.mark.slow),
+        pytest.param(None, "generalized", marks=pytest.mark.slow),
+    ],
+)
+def test_both_writers_keep_the_same_households(run, monkeypatch, sensitive, form, spark):
+    """In the order of rows or against it; and what is kept is what `verify` finds again."""
+    table = members()
+    if isinstance(sensitive, dict):
+        table["ill"] = [[ill, "a"] for ill in table["ill"]]
+    spec = changed({"sensitive": sensitive}, {"k_anonymity": K}, output={"form": form})
+    ours, out = run(anonymize, table, spec, "ours")
+    monkeypatch.setattr("ppdp_spark.spark.release.publication.writable", lambda *_: False)
+    theirs, other = run(anonymize, {name: held[::-1] for name, held in table.items()}, spec, "theirs")
+    assert ours.verdict.rows == theirs.verdict.rows and ours.ok
+    kept = [spark.read.parquet(str(folder / "private" / "households")) for folder in (out, other)]
+    assert kept[0].columns == ["group_id", "household", *(["value"] if sensitive == "ill" else [])]
+    one, two = (sorted(map(tuple, table.collect())) for table in kept)
+    assert one == two and len(one) == len(table["id"])
+    assert verify(out, spark=spark).verdict.rows[1:] == ours.verdict.rows
