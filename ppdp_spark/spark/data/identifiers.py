@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _FIX = (
     "guarantees count one row per person: say that rows with the same value are one person "
     "(`columns.person` in place of `identifiers`; several sensitive values need `case: mvpi-set`), or list "
-    "the column in `columns.may_repeat` if it does not tell people apart, such as a name or a household"
+    "the column in `columns.may_repeat` if it does not tell people apart, such as a name (a household is "
+    "`columns.household`)"
 )
 
 
@@ -177,5 +178,5 @@ def household_words(table: DataFrame, name: str) -> list[Column]:
     if is_integer(types):
         named: tuple[Column, ...] = (C.column(name).cast("bigint"), F.lit(0).cast("bigint"))
     else:
-        named = words(key_digest({name: C.column(name)}, types), len(C.HOUSEHOLD))
-    return [word.alias(alias) for word, alias in zip(named, C.HOUSEHOLD, strict=True)]
+        named = words(key_digest({name: C.column(name)}, types), len(C.HOUSEHOLD_NAME))
+    return [word.alias(alias) for word, alias in zip(named, C.HOUSEHOLD_NAME, strict=True)]

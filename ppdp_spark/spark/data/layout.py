@@ -98,7 +98,7 @@ class Layout:
     def row_names(self) -> list[str]:
         """Columns of packed rows: words, codes too wide for them, and what is carried along."""
         arrays = [] if self.domain is None or self._single else [C.SENSITIVE]
-        households = list(C.HOUSEHOLD) if self.households else []
+        households = list(C.HOUSEHOLD_NAME) if self.households else []
         return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept + households
 
     @property
@@ -135,7 +135,7 @@ class Layout:
         codes = self.packing.unpacked(words)
         columns = tuple(self._column(j, codes, arrays) for j in range(len(self.attributes)))
         every = {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
-        named = [arrays[name].to_numpy(zero_copy_only=False) for name in C.HOUSEHOLD if self.households]
+        named = [arrays[name].to_numpy(zero_copy_only=False) for name in C.HOUSEHOLD_NAME if self.households]
         households = codes_of_names(*named) if named else None
         return People(columns, self._sensitive(every, number), every, households)
 

@@ -17,11 +17,14 @@ SIZE = "size"
 SOUND = "sound"
 PENALTY = "penalty"
 VALUE = "value"
-HOUSEHOLD = ("household_0", "household_1")
-"""Both name the household of a row."""
+HOUSEHOLD_NAME = ("household_0", "household_1")
+"""Together they name the household of a row."""
 
 HOUSEHOLD_NUMBERS, HOUSEHOLD_VALUES = "household_numbers", "household_values"
 """Of groups, for the owner: each person's household, numbered within the group, and the person's value."""
+
+HOUSEHOLD = "household"
+"""Such a number in the owner's table."""
 
 
 def code(position: int) -> str:

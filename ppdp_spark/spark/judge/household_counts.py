@@ -24,8 +24,12 @@ class CountHouseholds:
         parts = [batch for batch in batches if batch.num_rows]
         if not parts:
             return
-        words = pa.Table.from_batches([part.select(list(C.HOUSEHOLD)) for part in parts]).combine_chunks()
-        household = codes_of_names(*(words.column(name).to_numpy() for name in C.HOUSEHOLD)).astype(np.int64)
+        words = pa.Table.from_batches(
+            [part.select(list(C.HOUSEHOLD_NAME)) for part in parts]
+        ).combine_chunks()
+        household = codes_of_names(*(words.column(name).to_numpy() for name in C.HOUSEHOLD_NAME)).astype(
+            np.int64
+        )
         cells = Cells.together([Cells.of(part) for part in parts])
         named = replace(cells, codes=household * self.width + cells.codes)
         cells, starts = named.by_group()

@@ -21,8 +21,6 @@ from ppdp_spark.spark.judge.grouped_tables import Grouped, with_codes
 from ppdp_spark.spark.judge.household_counts import CountHouseholds, Fingerprint
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec
 
-HOUSEHOLD = "household"
-
 
 def checked(spec: ReleaseSpec, table: DataFrame, grouped: Grouped, domain: ValueDomain) -> list[VerdictRow]:
     """The verdict on the households of a table's groups, and what is measured of them unasked."""
@@ -57,7 +55,7 @@ def verified(
         return [_unknown(criterion, "the owner's table of households is not there") for criterion in criteria]
     table = grouped.groups.sparkSession.read.parquet(owned.literal)
     text = C.column(C.VALUE) if C.VALUE in table.columns else None
-    rows = _rows(table, {C.GROUP_ID: F.col(C.GROUP_ID)}, HOUSEHOLD, text)
+    rows = _rows(table, {C.GROUP_ID: F.col(C.GROUP_ID)}, C.HOUSEHOLD, text)
     same = Fingerprint(counted=text is not None)
     released, (kept,) = grouped.reduce([same])[0], _reduced(rows, grouped, [same], unknown=1)
     if released != kept:
@@ -82,9 +80,9 @@ def _reduced(rows: DataFrame, grouped: Grouped, reductions: Sequence[Any], *, un
     single, width = grouped.case == "svpi", grouped.width
     coded = with_codes(rows, grouped.values) if single else rows.withColumn(C.SENSITIVE, F.lit(0))
     coded = coded.withColumn(C.SENSITIVE, F.coalesce(C.SENSITIVE, F.lit(width)))
-    keys = [name for name in rows.columns if name not in (C.VALUE, *C.HOUSEHOLD)]
+    keys = [name for name in rows.columns if name not in (C.VALUE, *C.HOUSEHOLD_NAME)]
     types = {name: rows.schema[name].dataType for name in keys}
-    placed = placed_rows(coded, types, None, *C.HOUSEHOLD)
+    placed = placed_rows(coded, types, None, *C.HOUSEHOLD_NAME)
     return reduce_groups(placed, reductions, CountHouseholds(width + unknown if single else 1))
 
 

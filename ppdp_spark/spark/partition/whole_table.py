@@ -45,7 +45,7 @@ def enough_households(rows: DataFrame, spec: ReleaseSpec) -> list[VerdictRow]:
     needed = households_needed(spec.privacy)
     if spec.columns.household is None or needed is None:
         return []
-    number = np.array([rows.select(*C.HOUSEHOLD).distinct().limit(needed).count()])
+    number = np.array([rows.select(*C.HOUSEHOLD_NAME).distinct().limit(needed).count()])
     whole = GroupSummaries(number, np.empty((1, 0), np.int64), households=Households(number))
     criterion = HouseholdAnonymity(needed)
     return criterion.decide(criterion.summarise(whole, np.array([1])))

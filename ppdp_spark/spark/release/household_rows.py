@@ -19,8 +19,6 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import whole
 from ppdp_spark.spark.release.described_rows import Values
 
-HOUSEHOLD = "household"
-
 
 @dataclass(frozen=True)
 class HouseholdRows:
@@ -36,7 +34,10 @@ class HouseholdRows:
     def rows(self, groups: pa.Table) -> pa.Table:
         numbers = whole(groups, C.HOUSEHOLD_NUMBERS)
         group = np.repeat(np.arange(len(numbers)), numbers.value_lengths().to_numpy())
-        columns = {C.GROUP_ID: whole(groups, C.GROUP_ID).take(pa.array(group)), HOUSEHOLD: numbers.flatten()}
+        columns = {
+            C.GROUP_ID: whole(groups, C.GROUP_ID).take(pa.array(group)),
+            C.HOUSEHOLD: numbers.flatten(),
+        }
         if self.values is not None:
             columns[C.VALUE] = self.values(whole(groups, C.HOUSEHOLD_VALUES).flatten())
         return pa.table(columns)
@@ -44,7 +45,9 @@ class HouseholdRows:
 
 def household_table(groups: DataFrame, layout: Layout) -> DataFrame:
     """The same table for Spark's writer."""
-    each = F.arrays_zip(F.col(C.HOUSEHOLD_NUMBERS).alias(HOUSEHOLD), F.col(C.HOUSEHOLD_VALUES).alias(C.VALUE))
+    each = F.arrays_zip(
+        F.col(C.HOUSEHOLD_NUMBERS).alias(C.HOUSEHOLD), F.col(C.HOUSEHOLD_VALUES).alias(C.VALUE)
+    )
     rows = groups.select(C.GROUP_ID, F.inline(each))
     held = single_values(layout)
     return rows.drop(C.VALUE) if held is None else decode(rows, C.VALUE, held, first_code=0)
