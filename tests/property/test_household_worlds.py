@@ -49,7 +49,7 @@ GROUPS = (
 @settings(max_examples=60, deadline=None)
 @given(group=GROUPS)
 def test_no_belief_is_beyond_what_is_found(group):
-    """The largest share that is left is the largest belief; the fewest values left are the fewest possible."""
+    """The largest share that is left is the largest belief; the fewest values left are all that can be."""
     home, ill = group
     found = [b for known in set(home) for b in beliefs(home, ill, known)]
     groups = summary(home, ill)

@@ -97,10 +97,13 @@ class Households:
 
 
 def households_of(groups: GroupSummaries) -> Households:
-    """The households of groups, which must be known."""
-    if groups.households is None:
+    """The households of groups, which must be known if there are any groups."""
+    if groups.households is not None:
+        return groups.households
+    if len(groups):
         raise InternalError(_UNKNOWN)
-    return groups.households
+    none = np.empty(0, np.int64)
+    return Households(none, HouseholdMembers(none, none, none, none, none))
 
 
 def members_of(groups: GroupSummaries) -> HouseholdMembers:

@@ -206,6 +206,21 @@ def test_too_few_households_to_publish_anything(run):
     assert row_of(found, "household_k_anonymity").status == "fail"
 
 
+def test_households_are_counted_after_suppression(run):
+    """Rows that go take their household along; those that stay still make k of them in every group."""
+    table = members()
+    table["ill"] = ["a" if i % 4 else ill for i, ill in enumerate(table["ill"])]
+    suppression = {"method": "r", "l": 2, "budget": 0.9}
+    found, out = run(anonymize, table, changed(privacy={"k_anonymity": K}, suppression=suppression))
+    rows, kept = published(out), pq.read_table(out / "private" / "households").to_pylist()
+    assert found.ok and len(kept) == len(rows) < len(table["id"])
+    homes = defaultdict(set)
+    for one in kept:
+        homes[one["group_id"]].add(one["household"])
+    held = homes_by_group(table, rows)
+    assert all(K <= len(homes[g]) <= len({home for home, _ in held[g]}) for g in held)
+
+
 def test_fragments_with_too_few_households_are_put_together(run, monkeypatch):
     """The driver cuts by age, and all young people are of two households: that cut must go."""
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 200)
@@ -231,6 +246,7 @@ def test_fragments_with_too_few_households_are_put_together(run, monkeypatch):
     assert row_of(found, "household_k_anonymity").value >= K
 
 
+@pytest.mark.slow
 def test_the_release_says_nothing_of_households(run):
     """Whoever lives with whom under which name, the same groups are published in the same order."""
     table = members()

@@ -17,6 +17,7 @@ from ppdp_spark.core.data.coded_people import Axis, Sensitive
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.households import Households
 from ppdp_spark.core.partition.mondrian import partition, undivided_summary
+from ppdp_spark.errors import InternalError
 
 
 def reachable(codes, ok):
@@ -156,3 +157,13 @@ def test_many_people_of_few_households_are_not_many_households():
     whole = undivided_summary(Sensitive.single(np.zeros(40, np.int32), 1), household)
     assert KAnonymity(40).allowed(whole)[0]
     assert HouseholdAnonymity(2).allowed(whole)[0] and not HouseholdAnonymity(3).allowed(whole)[0]
+
+
+def test_no_groups_and_groups_whose_households_are_not_known():
+    """Nothing is wrong where nobody is; where it is not known who belongs together, nothing is decided."""
+    for criterion in (HouseholdAnonymity(2), KnownHousehold(DistinctDiversity(2))):
+        nobody = GroupSummaries(np.empty(0, np.int64), np.empty((0, 3), np.int64))
+        (row,) = criterion.decide(criterion.summarise(nobody, np.empty(0, np.int64)))
+        assert (row.value, row.groups, row.status) == (None, 0, "pass")
+        with pytest.raises(InternalError, match="not known"):
+            criterion.allowed(GroupSummaries(np.array([3]), np.array([[1, 1, 1]])))
