@@ -86,7 +86,7 @@ def judge_release(
     if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
         rows += [_unprotected(name) for name in unknown_names(privacy, domain)]
     if (together := manifest.get("households")) is not None:
-        know = together["members_know_each_other"]
+        know = together.get("members_know_each_other") is True
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
     robust = robust_criterion(privacy, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
