@@ -20,12 +20,12 @@ from ppdp_spark.run.storage import EXTREMA, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.encode import encode_rows
-from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
-from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
+from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
+from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
 from ppdp_spark.spark.partition.whole_table import feasibility, value_domain

@@ -18,7 +18,7 @@ from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.storage import PRIVATE, Folder
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.given_tables import TableLike, source_of
+from ppdp_spark.spark.input.given_tables import TableLike, source_of
 from ppdp_spark.spark.maxent.attacked_release import Attacked, open_release
 from ppdp_spark.spark.maxent.buckets import bucket_rows
 from ppdp_spark.spark.maxent.posteriors import BINS, Scores, distance, posterior_rows, scores, worst_linkages

@@ -56,6 +56,20 @@ class InputSpec(SpecModel):
     )
     table: Text | None = Field(default=None, description="Name of a catalog table, instead of a path.")
     format: Format | None = Field(default=None, description="Told from the ending of the path when left out.")
+    separator: Text | None = Field(
+        default=None, examples=[";"], description="Between the cells of a CSV; a comma if left out."
+    )
+    decimal: Literal[".", ","] | None = Field(
+        default=None, description="What numbers of a CSV have before their fraction; a point if left out."
+    )
+    encoding: Text | None = Field(
+        default=None, examples=["ISO-8859-1"], description="How a CSV is written; UTF-8 if left out."
+    )
+    date_format: Text | None = Field(
+        default=None,
+        examples=["dd.MM.yyyy"],
+        description="How dates of a CSV are written; 2024-12-31 if left out.",
+    )
     options: dict[Text, str] = Field(
         default_factory=dict,
         repr=False,
@@ -75,6 +89,7 @@ class InputSpec(SpecModel):
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
         path, table = data.get("path"), data.get("table")
+        yield from _csv_problems(data)
         if path is None and table is None:
             yield (), "needs `path: ...` or `table: ...`"
         elif path is not None and table is not None:
@@ -86,6 +101,30 @@ class InputSpec(SpecModel):
                 ("format",),
                 "is missing and the ending of `path` does not tell it: add parquet, csv, orc or json",
             )
+
+
+_CSV_FIELDS = {
+    "separator": ("sep", "delimiter"),
+    "decimal": (),
+    "encoding": ("encoding", "charset"),
+    "date_format": ("dateformat",),
+}
+"""Fields that are about CSV files, and what Spark's reader calls the same."""
+
+
+def _csv_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """What is said of a CSV of a table that is none, or is said twice."""
+    options = data.get("options")
+    given = (
+        {key.casefold() for key in options if isinstance(key, str)} if isinstance(options, Mapping) else set()
+    )
+    for field, names in _CSV_FIELDS.items():
+        if data.get(field) is None:
+            continue
+        if data.get("format") != "csv":
+            yield (field,), "is about CSV files, and the input is none: remove it, or say `format: csv`"
+        for name in given & set(names):
+            yield (field,), f"and `options.{name}` say the same: keep one"
 
 
 def _option(value: Any) -> Any:
