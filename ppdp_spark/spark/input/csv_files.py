@@ -6,7 +6,7 @@ silence. Files that are cut off, ragged, or read with the wrong separator or enc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
@@ -69,15 +69,15 @@ def read_csv(spark: SparkSession, source: InputSpec, known: CsvColumns) -> DataF
     """
     options = {"header": "true", "enforceSchema": "false", **_declared(source), **source.options}
     path = str(source.path)
-    named = {key.casefold() for key in source.options}
+    named = {key.casefold(): value for key, value in source.options.items()}
 
     def read(schema: T.StructType | None = None, **more: str) -> DataFrame:
         reader = spark.read.options(**(options | more))
         return (reader if schema is None else reader.schema(schema)).csv(path)
 
     texts = read(inferSchema="false")
-    _require_header(texts, source, known, named)
-    if "inferschema" in named:
+    _require_header(texts, source, known)
+    if named.get("inferschema") == "false":
         return read()
     inferred = read(inferSchema="true").schema
     cells = _Cells.of(inferred, source, known)
@@ -111,7 +111,7 @@ def _declared(source: InputSpec) -> dict[str, str]:
     return {key: value for key, value in said.items() if value is not None}
 
 
-def _require_header(table: DataFrame, source: InputSpec, known: CsvColumns, named: Collection[str]) -> None:
+def _require_header(table: DataFrame, source: InputSpec, known: CsvColumns) -> None:
     """Say what is wrong with a file whose first line names no column; it may be a row, and is not shown."""
     names = table.columns
     if not names:

@@ -108,6 +108,8 @@ def test_spark_options_hold_before_ours(spark, tmp_path):
     path = tmp_path / "a.csv"
     table = read(spark, path, "a|b\n007|1\n", options={"sep": "|", "inferSchema": False})
     assert cells(table) == [("007", "1")]
+    table = read(spark, path, "a,b\n007,1\n", options={"header": True, "inferSchema": True})
+    assert cells(table) == [("007", 1)]
     table = read(spark, path, "a,b\n1,2,3\n4,5\n", options={"mode": "PERMISSIVE"})
     assert cells(table) == [(1, 2), (4, 5)]
     table = read(spark, path, "a,b\n1,2,3\n4,5\n", options={"mode": "DROPMALFORMED"})
