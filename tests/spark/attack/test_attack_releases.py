@@ -108,6 +108,9 @@ def test_our_bucketized_release_with_mined_rules(spark, bucketized):
     assert found["source"]["people"] == 240 and found["source"]["kind"] == "bucketized"
     assert found["knowledge"]["mined"]["positive"] == len(truth) + len_of_single_rules(table)
     assert run.ok == (truth.max() < 0.99) and found["threshold"] == 0.99
+    (row,) = run.verdict.rows
+    assert row.violations == sum(shares.max() > 0.99 for _, shares in truth.groupby(["age", "sex"]))
+    assert row.value == max(step["max_posterior"] for step in found["steps"])
     silent(run, folder / "found")
 
 
