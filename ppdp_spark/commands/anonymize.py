@@ -19,6 +19,7 @@ from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import EXTREMA, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.as_is import singled_out
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
@@ -87,6 +88,7 @@ class _Anonymization:
             roles = assign_roles(table, self.spec.columns, source=given)
             reject_name_clashes(self.spec, roles)
             require_one_row_each(table, self.spec.columns)
+            as_is = singled_out(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domain(profile))
@@ -114,6 +116,8 @@ class _Anonymization:
             judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned)
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
+        summary["release"]["as_is"] = as_is.to_dict()
+        summary["warnings"] += as_is.warnings
         summary["suppression"] = suppression.facts(found.sensitive, decision)
         return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
 

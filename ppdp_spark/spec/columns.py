@@ -232,6 +232,10 @@ class ColumnsSpec(SpecModel):
     publish_as_is: Names = Field(
         default=(), description="Published unchanged: must not help to recognise anyone."
     )
+    may_single_out: Names = Field(
+        default=(),
+        description="Columns of `publish_as_is` whose values nobody outside can know: they may be unique.",
+    )
     group: Text | None = Field(
         default=None, description="For `check`: the column that names the group of a row."
     )
@@ -252,15 +256,20 @@ class ColumnsSpec(SpecModel):
             else:
                 yield (role,), _same_column(name, role, first_name=first[1], first_role=first[0])
         yield from _person_problems(data)
-        known, repeating = data.get("identifiers"), data.get("may_repeat")
-        if isinstance(repeating, list | tuple):
-            names = (
-                [name for name in known if isinstance(name, str)] if isinstance(known, list | tuple) else []
-            )
-            for i, name in enumerate(repeating):
-                if isinstance(name, str) and name not in names:
-                    hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
-                    yield ("may_repeat", i), f"({shown(name)}) is not one of `columns.identifiers`; {hint}"
+        yield from _not_among(data, "may_repeat", "identifiers")
+        yield from _not_among(data, "may_single_out", "publish_as_is")
+
+
+def _not_among(data: Mapping[str, Any], field: str, whole: str) -> Iterator[tuple[Location, str]]:
+    """Columns of a field that says something of some columns of another, and names one that is not there."""
+    known, named = data.get(whole), data.get(field)
+    if not isinstance(named, list | tuple):
+        return
+    names = [name for name in known if isinstance(name, str)] if isinstance(known, list | tuple) else []
+    for i, name in enumerate(named):
+        if isinstance(name, str) and name not in names:
+            hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
+            yield (field, i), f"({shown(name)}) is not one of `columns.{whole}`; {hint}"
 
 
 def _person_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
