@@ -49,6 +49,12 @@ class DataError(ProblemsError):
     heading = "in the data"
 
 
+class MachineError(ProblemsError):
+    """Spark cannot run here: no Java, no such master, workers that lack what they need."""
+
+    heading = "with this machine or cluster; `ppdp doctor` looks further"
+
+
 class InfeasibleError(PpdpError):
     """No release can satisfy the criteria, or a check of one failed."""
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     help="Publish personal data with guarantees against adversaries who know things.\n\n"
     "Exit codes: 0 pass, 2 the spec is wrong, 3 the data is wrong, 4 a privacy check fails or cannot be met, "
     "5 the suppression budget is exceeded, 1 anything else.",
@@ -46,18 +45,38 @@ class _Shape(str, Enum):
     json = "json"
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        from ppdp_spark import __version__
+
+        typer.echo(f"ppdp-spark {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """What holds for every command."""
+
+
 @app.command()
 def anonymize(
     spec: SpecPath,
     overrides: Overrides = None,
     overwrite: Overwrite = False,
+    trial: Annotated[
+        bool, typer.Option("--trial", help="A release to choose by: not entered in the registry of releases.")
+    ] = False,
     master: Master = "local[*]",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Publish a table as the spec says, verified from the written files, or publish nothing."""
     extra = [*(overrides or []), *(["output.overwrite=true"] if overwrite else [])]
-    run_spec("anonymize", spec, extra, master=master, as_json=as_json, quiet=quiet)
+    run_spec("anonymize", spec, extra, master=master, as_json=as_json, quiet=quiet, trial=trial)
 
 
 @app.command()
@@ -130,6 +149,10 @@ def verify(
     quiet: Quiet = False,
 ) -> None:
     """Derive the verdict of a release again from its files and manifest, hashes included."""
+    with errors_as_messages():
+        from ppdp_spark.cli.beforehand import require_folder
+
+        require_folder(output)
 
     def run(spark: SparkSession) -> Run:
         from ppdp_spark.commands import verify

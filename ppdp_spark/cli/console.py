@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ppdp_spark.errors import PpdpError
+from ppdp_spark.errors import MachineError, PpdpError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 def _load(path: Path, overrides: list[str], command: Command) -> ReleaseSpec:
     """Spec errors are found before Spark starts."""
     with errors_as_messages():
+        from ppdp_spark.cli.beforehand import require_files
         from ppdp_spark.spec import ReleaseSpec
 
         spec = ReleaseSpec.load(path, overrides, input_needed=True)
         spec.require_for(command)
+        require_files(spec, command)
         for warning in spec.warnings:
             typer.echo(f"warning: {warning}", err=True)
         return spec
@@ -35,15 +37,22 @@ def _load(path: Path, overrides: list[str], command: Command) -> ReleaseSpec:
 
 
 def run_spec(
-    command: Command, path: Path, overrides: list[str], *, master: str, as_json: bool, quiet: bool
+    command: Command,
+    path: Path,
+    overrides: list[str],
+    *,
+    master: str,
+    as_json: bool,
+    quiet: bool,
+    **more: bool,
 ) -> None:
-    """Run the command of that name on the spec in a file."""
+    """Run the command of that name on the spec in a file; `more` are arguments of its own."""
     spec = _load(path, overrides, command)
 
     def run(spark: SparkSession) -> Run:
         from ppdp_spark import commands
 
-        outcome: Run = getattr(commands, command)(spec, spark=spark)
+        outcome: Run = getattr(commands, command)(spec, spark=spark, **more)
         for warning in outcome.summary.get("warnings", ()):
             if warning not in spec.warnings:
                 typer.echo(f"warning: {warning}", err=True)
@@ -96,14 +105,27 @@ def progress(spark: SparkSession, *, silent: bool = False) -> Iterator[None]:
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
     """A Spark session of this process; a signal stops it in good order."""
+    from ppdp_spark.cli.beforehand import require_startable
     from ppdp_spark.cli.java_notice import without_java_notice
     from ppdp_spark.spark.engine.shutdown import stopped_by_signals
     from ppdp_spark.spark.session import local_session
 
+    require_startable(master)
     with without_java_notice():
-        spark = local_session(master)
+        try:
+            spark = local_session(master)
+        except Exception as error:
+            raise MachineError(
+                f"Spark could not start ({_kind_of(error)}): `ppdp doctor` looks for causes"
+            ) from None
     with stopped_by_signals(spark):
         yield spark
+
+
+def _kind_of(error: Exception) -> str:
+    """What went wrong in Spark's own short name; its texts are pages long."""
+    condition = getattr(error, "getCondition", lambda: None)()
+    return condition or type(error).__name__
 
 
 @contextmanager

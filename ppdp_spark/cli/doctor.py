@@ -27,7 +27,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Java, Python, packages, memory, scratch space."""
-    return [_java(), _python(), *_packages(), _memory(), _scratch()]
+    return [java(), _python(), *_packages(), _memory(), _scratch()]
 
 
 def java_major(text: str) -> int | None:
@@ -36,7 +36,8 @@ def java_major(text: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def _java() -> Finding:
+def java() -> Finding:
+    """The Java that Spark would run on."""
     fix = "install Java 17 or newer, e.g. apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
     home = os.environ.get("JAVA_HOME")
     java = f"{home}/bin/java" if home else shutil.which("java")

@@ -19,13 +19,14 @@ from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.as_is import singled_out
 from ppdp_spark.spark.data.encode import encode_rows
-from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
-from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
+from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
+from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
 from ppdp_spark.spark.partition.whole_table import enough_households, feasibility, value_domain
@@ -88,6 +89,7 @@ class _Anonymization:
             reject_name_clashes(self.spec, roles)
             require_one_row_each(table, self.spec.columns)
             require_households(table, self.spec.columns)
+            as_is = singled_out(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domain(profile))
@@ -115,6 +117,8 @@ class _Anonymization:
             judged = judge_release(self.spark, self.staging.release, manifest, owned=self.staging.scratch)
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
+        summary["release"]["as_is"] = as_is.to_dict()
+        summary["warnings"] += as_is.warnings
         summary["suppression"] = suppression.facts(found.sensitive, decision)
         return self.staging.finish(verdict, summary, manifest, kept=owned)
 

@@ -18,7 +18,7 @@ from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.storage import PRIVATE, Folder
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.given_tables import TableLike, source_of
+from ppdp_spark.spark.input.given_tables import TableLike, source_of
 from ppdp_spark.spark.maxent.attacked_release import Attacked, open_release
 from ppdp_spark.spark.maxent.buckets import bucket_rows
 from ppdp_spark.spark.maxent.posteriors import BINS, Scores, distance, posterior_rows, scores, worst_linkages
@@ -116,7 +116,7 @@ def _attacked(
     attacking = Attacking(rows, question, survey.populations, people, local_variables)
     found = _steps(wanted, plan, release, attacking=attacking, survey=survey, stages=stages)
     release.warn_of_size(round(survey.people))
-    verdict = Verdict((_row(wanted, found, survey),))
+    verdict = Verdict((verdict_row(found, wanted.threshold, groups=survey.buckets),))
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)
@@ -144,7 +144,7 @@ def _known(wanted: AttackSpec, release: Attacked, survey: Survey) -> tuple[Known
 
 
 @dataclass(frozen=True, eq=False)
-class _Step:
+class Step:
     """One step of the curve."""
 
     facts: dict[str, Any]
@@ -162,9 +162,9 @@ def _steps(
     attacking: Attacking,
     survey: Survey,
     stages: Stages,
-) -> list[_Step]:
+) -> list[Step]:
     """Every step of the curve, as the spec orders them; mined rules on nobody in the release are left out."""
-    found: list[_Step] = []
+    found: list[Step] = []
     spoken_of = survey.populations[_starts(plan.statements)] > 0
     truth = release.truth(round(survey.people))
     for number, step in enumerate(plan.steps, 1):
@@ -187,7 +187,7 @@ def _steps(
             }
             worst = worst_linkages(posterior, release.source.labels)
             solved.release()
-        found.append(_Step(facts, posterior, score, worst, solved.touched))
+        found.append(Step(facts, posterior, score, worst, solved.touched))
     if not spoken_of[len(plan.stated.statements) :].all():
         release.warnings.append("some mined rules speak of people of whom the release has none: left out")
     return found
@@ -209,27 +209,27 @@ def _starts(statements: Sequence[Statement]) -> list[int]:
     return starts
 
 
-def _row(wanted: AttackSpec, found: Sequence[_Step], survey: Survey) -> VerdictRow:
-    """The verdict on the step that gives most away."""
-    worst = max(found, key=lambda step: (step.scores.beyond > 0, step.scores.highest))
+def verdict_row(found: Sequence[Step], threshold: float | None, *, groups: int) -> VerdictRow:
+    """The verdict on all steps: the largest posterior of any, and people beyond the limit where most are."""
+    worst = max(found, key=lambda step: (step.scores.highest, step.scores.beyond))
     witness = {key: worst.worst[0][key] for key in ("group", "value", "people")} if worst.worst else {}
-    demanded = wanted.threshold is not None
-    failed = demanded and worst.scores.beyond > 0
+    demanded = threshold is not None
+    beyond = max(step.scores.beyond for step in found) if demanded else 0
     return VerdictRow(
         criterion="max_posterior",
         level="largest P*(value | quasi-identifiers)",
         value=worst.scores.highest,
-        threshold=wanted.threshold,
+        threshold=threshold,
         relation="<=",
-        groups=survey.buckets,
-        violations=worst.scores.beyond if demanded else 0,
-        status="fail" if failed else "pass" if demanded else "measured",
+        groups=groups,
+        violations=beyond,
+        status="fail" if beyond else "pass" if demanded else "measured",
         witness=witness,
     )
 
 
 def _findings(
-    wanted: AttackSpec, plan: _Plan, release: Attacked, *, survey: Survey, found: Sequence[_Step]
+    wanted: AttackSpec, plan: _Plan, release: Attacked, *, survey: Survey, found: Sequence[Step]
 ) -> dict[str, Any]:
     """What the report reads."""
     mine, last = wanted.mine, found[-1]

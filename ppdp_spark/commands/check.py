@@ -20,11 +20,11 @@ from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.tables import require_columns
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
+from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
 from ppdp_spark.spark.judge.households import checked
 from ppdp_spark.spark.judge.robustness import audited

@@ -16,12 +16,12 @@ from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import household_words, require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table, take_part
 from ppdp_spark.spark.data.tables import Roles, assign_roles
 from ppdp_spark.spark.engine.held_tables import held_tables
+from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.partition.whole_table import enough_households, feasibility
 from ppdp_spark.spark.suppression import suppression_stage
 from ppdp_spark.spec import ReleaseSpec, SpecLike

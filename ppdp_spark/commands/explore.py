@@ -25,9 +25,9 @@ from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.given_tables import TableLike, source_of
 from ppdp_spark.spark.data.person_records import input_facts
 from ppdp_spark.spark.engine.held_tables import held_tables
+from ppdp_spark.spark.input.given_tables import TableLike, source_of
 from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
 from ppdp_spark.spec import ExploreSpec, ReleaseSpec, SpecLike
 

@@ -12,12 +12,12 @@ from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
-from ppdp_spark.spark.data.inputs import InputFiles
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import count_sensitive
 from ppdp_spark.spark.data.tables import assign_roles
+from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
+from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.suppression import suppression_stage as suppression
 from ppdp_spark.spec import ReleaseSpec, SpecLike
 

@@ -20,7 +20,7 @@ from ppdp_spark.run.results import Stages, Sweep
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.run.summary import new_run_id
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.given_tables import TableLike, spark_frame
+from ppdp_spark.spark.input.given_tables import TableLike, spark_frame
 from ppdp_spark.spec import ReleaseSpec, SpecLike
 from ppdp_spark.spec.document import parse_yaml
 

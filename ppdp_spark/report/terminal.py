@@ -113,6 +113,10 @@ def _facts(summary: Summary) -> Table:
     if "suppressed" in release:
         gone = release["suppressed"]
         table.add_row("suppressed", f"{gone['total']:,} rows ({gone['rate']:.2%})")
+    as_is = mapping(release, "as_is")
+    if as_is.get("columns"):
+        names = Text(", ".join(map(printable, as_is["columns"])))
+        table.add_row("as they are", names, style="bold" if as_is["singled_out"] else None)
     if "sizes" in metrics:
         sizes = metrics["sizes"]
         table.add_row(

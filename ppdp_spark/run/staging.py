@@ -16,12 +16,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from ppdp_spark.errors import DataError, InfeasibleError, SpecError
+from ppdp_spark.errors import DataError, InfeasibleError
 from ppdp_spark.report import render
 from ppdp_spark.run.claim import BEAT, Claim
 from ppdp_spark.run.registry import Registry, record_of
 from ppdp_spark.run.results import Run, Verdict, finite
-from ppdp_spark.run.storage import MANIFEST, PRIVATE, RELEASE, REPORT, SUMMARY, VERDICT, Folder
+from ppdp_spark.run.storage import MANIFEST, PRIVATE, RELEASE, REPORT, SUMMARY, VERDICT, Folder, require_room
 from ppdp_spark.run.summary import new_run_id
 from ppdp_spark.spec import ReleaseSpec
 
@@ -75,11 +75,8 @@ class Staging:
         output, run_id = Folder.at(spec.output.path), new_run_id()
         with Claim.held(output, run_id) as claim:
             recover(output)
-            if (output / RELEASE).exists() and not spec.output.overwrite:
-                raise SpecError(
-                    f"`output.path` ({spec.output.path}) already holds a release: "
-                    "set `output.overwrite: true` (or --overwrite), or choose another path"
-                )
+            if not spec.output.overwrite:
+                require_room(spec.output.path)
             staging = cls(output, run_id, claim, trial)
             try:
                 staging.folder.create(private=True)

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from pyarrow import fs
 
-from ppdp_spark.errors import DataError, StorageError
+from ppdp_spark.errors import DataError, SpecError, StorageError
 
 RELEASE, PRIVATE, DATA = "release", "private", "data"
 EXTREMA, HOUSEHOLDS = "robustness", "households"
@@ -178,3 +178,12 @@ def tidy_table(folder: Folder) -> None:
 def table_digests(release: Folder) -> dict[str, str]:
     """SHA-256 of every data file of a release, by its path in the release."""
     return {name: release.digest(name) for name, _ in release.files(".parquet")}
+
+
+def require_room(output: str) -> None:
+    """Raise if an output holds a release, which nobody said may be replaced."""
+    if (Folder.at(output) / RELEASE).exists():
+        raise SpecError(
+            f"`output.path` ({output}) already holds a release: "
+            "set `output.overwrite: true` (or --overwrite), or choose another path"
+        )

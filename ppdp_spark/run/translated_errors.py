@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
 
-from ppdp_spark.errors import TOLD_BY_TASKS, DataError, InternalError, PpdpError, StorageError
+from ppdp_spark.errors import TOLD_BY_TASKS, DataError, InternalError, MachineError, PpdpError, StorageError
 from ppdp_spark.report.format.quoted_names import printable
 
 _UNREADABLE = (
@@ -25,6 +25,7 @@ _UNREADABLE = (
 
 
 _FILE = re.compile(r"\b[Ff]ile \w+:[^\n]*/([^/=\n]+?)(?: does not exist|\.\s|\.$)")
+_LACKING = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 _REFUSED = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large")
 """What systems say when nothing more can be written; Spark passes it on in its own text."""
 
@@ -64,6 +65,14 @@ def explained(error: Exception) -> PpdpError | None:
                     f"the input cannot be read ({code}{_file_named(text)}): "
                     "a file is damaged, gone or of another format"
                 )
+        lacking = _LACKING.search(text)
+        if lacking or "[PYTHON_VERSION_MISMATCH]" in text:
+            found = f"has no package `{lacking[1]}`" if lacking else "has another version than the driver's"
+            return MachineError(
+                f"the Python of Spark's workers {found}: they need the driver's version with ppdp-spark and "
+                "what it needs. In local mode set PYSPARK_PYTHON to the interpreter that runs this; on a "
+                "cluster ship an environment (`make package`) or install it on every node"
+            )
         for reason in _REFUSED:
             if reason in text:
                 return StorageError(

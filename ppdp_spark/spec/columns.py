@@ -56,6 +56,20 @@ class InputSpec(SpecModel):
     )
     table: Text | None = Field(default=None, description="Name of a catalog table, instead of a path.")
     format: Format | None = Field(default=None, description="Told from the ending of the path when left out.")
+    separator: Text | None = Field(
+        default=None, examples=[";"], description="Between the cells of a CSV; a comma if left out."
+    )
+    decimal: Literal[".", ","] | None = Field(
+        default=None, description="What numbers of a CSV have before their fraction; a point if left out."
+    )
+    encoding: Text | None = Field(
+        default=None, examples=["ISO-8859-1"], description="How a CSV is written; UTF-8 if left out."
+    )
+    date_format: Text | None = Field(
+        default=None,
+        examples=["dd.MM.yyyy"],
+        description="How dates of a CSV are written; 2024-12-31 if left out.",
+    )
     options: dict[Text, str] = Field(
         default_factory=dict,
         repr=False,
@@ -75,6 +89,7 @@ class InputSpec(SpecModel):
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
         path, table = data.get("path"), data.get("table")
+        yield from _csv_problems(data)
         if path is None and table is None:
             yield (), "needs `path: ...` or `table: ...`"
         elif path is not None and table is not None:
@@ -86,6 +101,30 @@ class InputSpec(SpecModel):
                 ("format",),
                 "is missing and the ending of `path` does not tell it: add parquet, csv, orc or json",
             )
+
+
+_CSV_FIELDS = {
+    "separator": ("sep", "delimiter"),
+    "decimal": (),
+    "encoding": ("encoding", "charset"),
+    "date_format": ("dateformat",),
+}
+"""Fields that are about CSV files, and what Spark's reader calls the same."""
+
+
+def _csv_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """What is said of a CSV of a table that is none, or is said twice."""
+    options = data.get("options")
+    given = (
+        {key.casefold() for key in options if isinstance(key, str)} if isinstance(options, Mapping) else set()
+    )
+    for field, names in _CSV_FIELDS.items():
+        if data.get(field) is None:
+            continue
+        if data.get("format") != "csv":
+            yield (field,), "is about CSV files, and the input is none: remove it, or say `format: csv`"
+        for name in given & set(names):
+            yield (field,), f"and `options.{name}` say the same: keep one"
 
 
 def _option(value: Any) -> Any:
@@ -208,6 +247,10 @@ class ColumnsSpec(SpecModel):
     publish_as_is: Names = Field(
         default=(), description="Published unchanged: must not help to recognise anyone."
     )
+    may_single_out: Names = Field(
+        default=(),
+        description="Columns of `publish_as_is` whose values nobody outside can know: they may be unique.",
+    )
     group: Text | None = Field(
         default=None, description="For `check`: the column that names the group of a row."
     )
@@ -228,15 +271,20 @@ class ColumnsSpec(SpecModel):
             else:
                 yield (role,), _same_column(name, role, first_name=first[1], first_role=first[0])
         yield from _person_problems(data)
-        known, repeating = data.get("identifiers"), data.get("may_repeat")
-        if isinstance(repeating, list | tuple):
-            names = (
-                [name for name in known if isinstance(name, str)] if isinstance(known, list | tuple) else []
-            )
-            for i, name in enumerate(repeating):
-                if isinstance(name, str) and name not in names:
-                    hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
-                    yield ("may_repeat", i), f"({shown(name)}) is not one of `columns.identifiers`; {hint}"
+        yield from _not_among(data, "may_repeat", "identifiers")
+        yield from _not_among(data, "may_single_out", "publish_as_is")
+
+
+def _not_among(data: Mapping[str, Any], field: str, whole: str) -> Iterator[tuple[Location, str]]:
+    """Columns of a field that says something of some columns of another, and names one that is not there."""
+    known, named = data.get(whole), data.get(field)
+    if not isinstance(named, list | tuple):
+        return
+    names = [name for name in known if isinstance(name, str)] if isinstance(known, list | tuple) else []
+    for i, name in enumerate(named):
+        if isinstance(name, str) and name not in names:
+            hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
+            yield (field, i), f"({shown(name)}) is not one of `columns.{whole}`; {hint}"
 
 
 def _person_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:

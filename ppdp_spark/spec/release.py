@@ -213,6 +213,11 @@ class ReleaseSpec(SpecModel):
         plain = self.model_dump(mode="json", exclude_none=True)
         return plain if secrets else _without_secrets(plain)
 
+    @property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """What the spec reads: the field that names a file or folder, and its path."""
+        return tuple((field, place[key]) for field, place, key in _paths_in(self.to_dict()))
+
     def fingerprint(self) -> str:
         """SHA-256 of the spec as canonical JSON.
 
@@ -227,14 +232,8 @@ class ReleaseSpec(SpecModel):
     def _resolved(self, base: str | PathLike[str]) -> Self:
         """The same spec with the paths of files it reads resolved against `base`."""
         plain = self.to_dict(secrets=True)
-        attack = plain.get("attack", {})
-        places = [plain.get("input", {}), attack.get("original", {}), attack.get("external", {})]
-        places += plain["privacy"].get("robustness", {}).get("priors", ())
-        columns = plain["columns"]["quasi_identifiers"].values()
-        keys = [(place, "path") for place in places] + [(column, "hierarchy") for column in columns]
-        for place, key in [*keys, (attack, "release")]:
-            if key in place:
-                place[key] = resolved_path(place[key], base)
+        for _, place, key in _paths_in(plain):
+            place[key] = resolved_path(place[key], base)
         return type(self).model_validate(plain)
 
 
@@ -313,6 +312,24 @@ def _warnings(spec: ReleaseSpec) -> Iterator[str]:
         yield "`suppression.unsafe_fixed_seed` is set: others could undo the suppression; not for publication"
     if spec.suppression.method == "unsafe-d":
         yield "`suppression.method` (unsafe-d) is for study only; not for publication"
+
+
+def _paths_in(plain: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Every file that a spec names: its field, and where in the plain spec its path is."""
+    attack = plain.get("attack", {})
+    places = {
+        "input": (plain.get("input", {}), "path"),
+        "attack.original": (attack.get("original", {}), "path"),
+        "attack.external": (attack.get("external", {}), "path"),
+        "attack.release": (attack, "release"),
+    }
+    priors = plain["privacy"].get("robustness", {}).get("priors", ())
+    places |= {f"privacy.robustness.priors[{i}].path": (prior, "path") for i, prior in enumerate(priors)}
+    for name, column in plain["columns"]["quasi_identifiers"].items():
+        places[f"columns.quasi_identifiers.{excerpt(name)}.hierarchy"] = (column, "hierarchy")
+    for field, (place, key) in places.items():
+        if key in place:
+            yield field, place, key
 
 
 def _without_secrets(plain: dict[str, Any]) -> dict[str, Any]:

@@ -133,7 +133,11 @@ def cases(draw: Callable[..., Any]) -> Case:
         "version": 1,
         "dataset": draw(st.sampled_from(["people", "../x", "a\nb", "<b>"])),
         "input": {"path": "unused.parquet"},
-        "columns": {"quasi_identifiers": {name: {} for name in qis}, "publish_as_is": others[len(qis) :]},
+        "columns": {
+            "quasi_identifiers": {name: {} for name in qis},
+            "publish_as_is": others[len(qis) :],
+            "may_single_out": others[len(qis) :],
+        },
         "nulls": draw(st.sampled_from(["category", "category", "category", "suppress", "error"])),
         "output": {"queries": draw(st.sampled_from([0, 0, 3]))},
     }

@@ -34,7 +34,7 @@ from ppdp_spark import (
     verify,
 )
 from ppdp_spark.run import active_session
-from ppdp_spark.spark.data.given_tables import GIVEN, spark_frame
+from ppdp_spark.spark.input.given_tables import GIVEN, spark_frame
 
 JOBS = ["cook", "nurse", "smith", "tailor"]
 COLUMNS = {

@@ -51,6 +51,7 @@ def _about(summary: Mapping[str, Any]) -> str:
             ("When", _when(summary.get("created"))),
             ("Suppressed", _suppressed(suppressed)),
             ("Columns without a role", ", ".join(map(text, listing(source, "unassigned")))),
+            ("Published as they are", _as_is(mapping(release, "as_is"))),
             ("Sensitive column", text(mapping(summary, "sensitive").get("column") or "")),
             ("Run", text(summary.get("run_id", ""))),
         ]
@@ -81,6 +82,12 @@ def _when(created: Any) -> str:
         return ""
     readable = str(created).replace("T", " ").replace("+00:00", " UTC")
     return f'<time datetime="{text(created)}">{text(readable)}</time>'
+
+
+def _as_is(columns: Mapping[str, Any]) -> str:
+    names = ", ".join(map(text, listing(columns, "columns")))
+    alone = columns.get("singled_out")
+    return f"{names}; {data(alone)} people are alone with their values" if names and alone else names
 
 
 def _suppressed(suppressed: Mapping[str, Any]) -> str:

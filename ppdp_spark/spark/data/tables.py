@@ -1,4 +1,4 @@
-"""Reading a table of people and checking that it has the columns and types the spec speaks of."""
+"""Checking that a table of people has the columns and types the spec speaks of."""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.errors import DataError
 
 if TYPE_CHECKING:
-    from ppdp_spark.spec import ColumnsSpec, InputSpec, ReleaseSpec
-
-_CSV_DEFAULTS = {"header": "true", "inferSchema": "true"}
+    from ppdp_spark.spec import ColumnsSpec, ReleaseSpec
 
 _KINDS: dict[type[T.DataType], str] = {
     T.ByteType: "integer",
@@ -60,25 +57,6 @@ class Roles:
     kinds: dict[str, str]
     sensitive: str | None
     unassigned: tuple[str, ...]
-
-
-def read_table(spark: SparkSession, source: InputSpec) -> DataFrame:
-    """The input table, or a `DataError` that says what could not be read."""
-    name = source.table or str(source.path)
-    try:
-        if source.table:
-            return spark.table(source.table)
-        options = {**(_CSV_DEFAULTS if source.format == "csv" else {}), **source.options}
-        return spark.read.format(source.format or "parquet").options(**options).load(str(source.path))
-    except AnalysisException as error:
-        reason = error.getCondition() or "unreadable"
-        raise DataError(
-            f"`input` ({name}) cannot be read: {reason}. Check the path and the format."
-        ) from None
-    except PySparkException as error:
-        raise DataError(
-            f"`input` ({name}) cannot be read as {source.format}: {error.getCondition()}."
-        ) from None
 
 
 def require_declared(table: DataFrame, columns: ColumnsSpec) -> None:

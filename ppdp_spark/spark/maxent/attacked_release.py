@@ -13,10 +13,11 @@ from ppdp_spark.core.maxent.rules import Rule, attribute_sets
 from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
 from ppdp_spark.spark.data.encode import decode
-from ppdp_spark.spark.data.given_tables import TableLike, table_of
-from ppdp_spark.spark.data.tables import read_table, require_columns
+from ppdp_spark.spark.data.tables import require_columns
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
+from ppdp_spark.spark.input.given_tables import TableLike, table_of
+from ppdp_spark.spark.input.read_table import read_table
 from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source
 from ppdp_spark.spark.maxent.external import resolved
 from ppdp_spark.spark.maxent.rules import Mining

@@ -21,10 +21,10 @@ from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.profile import Profile, labels_of
 from ppdp_spark.spark.data.sameness import text_of
-from ppdp_spark.spark.data.tables import read_table
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.hidden_values import unseen
+from ppdp_spark.spark.input.read_table import read_table
 from ppdp_spark.spark.partition.priors import SHARES, VALUES, PriorSet, learned, without_prior
 from ppdp_spark.spec import InputSpec, PriorSpec
 from ppdp_spark.spec.nearest import nearest

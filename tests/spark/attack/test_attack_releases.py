@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize, attack
+from ppdp_spark.commands.attack import Step, verdict_row
 from ppdp_spark.errors import DataError, SpecError
+from ppdp_spark.spark.maxent.posteriors import Scores
 from support.released.attacks import believed, posteriors, spec
 
 
@@ -108,7 +110,23 @@ def test_our_bucketized_release_with_mined_rules(spark, bucketized):
     assert found["source"]["people"] == 240 and found["source"]["kind"] == "bucketized"
     assert found["knowledge"]["mined"]["positive"] == len(truth) + len_of_single_rules(table)
     assert run.ok == (truth.max() < 0.99) and found["threshold"] == 0.99
+    (row,) = run.verdict.rows
+    assert row.violations == sum(shares.max() > 0.99 for _, shares in truth.groupby(["age", "sex"]))
+    assert row.value == max(step["max_posterior"] for step in found["steps"])
     silent(run, folder / "found")
+
+
+@pytest.mark.parametrize("threshold", [None, 0.5, 1.0])
+def test_the_verdict_counts_the_step_with_most_people_beyond(threshold):
+    """Three steps; the second reaches the largest posterior first, the third reveals more people."""
+    steps = [
+        Step({}, None, Scores(highest, 0.0, 0.0, beyond, ()), [{"group": n, "value": "x", "people": 1}], 0)
+        for n, (highest, beyond) in enumerate([(0.5, 0), (1.0, 82), (1.0, 306), (0.9, 400)])
+    ]
+    row = verdict_row(steps, threshold, groups=7)
+    assert (row.value, row.groups, row.witness["group"]) == (1.0, 7, 2)
+    assert (row.violations, row.status) == ((0, "measured") if threshold is None else (400, "fail"))
+    assert verdict_row(steps[:1], 0.5, groups=7).status == "pass"
 
 
 def len_of_single_rules(table):

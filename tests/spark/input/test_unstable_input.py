@@ -14,7 +14,7 @@ import pytest
 from ppdp_spark.commands import anonymize, suppress
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.results import watched_by
-from ppdp_spark.spark.data.inputs import InputFiles, _remote_state
+from ppdp_spark.spark.input.input_files import InputFiles, _remote_state
 from ppdp_spark.spec import ReleaseSpec
 
 

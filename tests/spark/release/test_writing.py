@@ -60,7 +60,11 @@ QUASI = ["tiny", "long", "double", "float", "small decimal", "large `decimal`", 
 
 
 def spec_of(folder: Path, sensitive: dict | str | None, kept: list[str], form: str) -> ReleaseSpec:
-    columns = {"quasi_identifiers": {name: {} for name in QUASI}, "publish_as_is": kept}
+    columns = {
+        "quasi_identifiers": {name: {} for name in QUASI},
+        "publish_as_is": kept,
+        "may_single_out": kept,
+    }
     if sensitive is not None:
         columns["sensitive"] = sensitive
     return ReleaseSpec.parse(

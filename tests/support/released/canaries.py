@@ -57,6 +57,7 @@ columns:
     school: {hierarchy: schools.csv}
   sensitive: illness
   publish_as_is: [note]
+  may_single_out: [note]
 privacy: {k_anonymity: 5}
 """
 

@@ -14,7 +14,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from ppdp_spark.errors import DataError
 from ppdp_spark.report.format.quoted_names import printable
 from ppdp_spark.run.active_session import session_of
-from ppdp_spark.spark.data.tables import read_table
+from ppdp_spark.spark.input.csv_files import CsvColumns
+from ppdp_spark.spark.input.read_table import read_table
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ReleaseSpec
@@ -32,7 +33,7 @@ def table_of(spec: ReleaseSpec, table: TableLike | None, spark: SparkSession | N
     if table is not None:
         return spark_frame(table, session)
     assert spec.input is not None
-    return read_table(session, spec.input)
+    return read_table(session, spec.input, CsvColumns.of(spec.columns))
 
 
 def source_of(spec: ReleaseSpec, table: TableLike | None) -> str:

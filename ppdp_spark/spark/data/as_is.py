@@ -1,0 +1,81 @@
+"""Columns published as they are: whom they single out is counted, and stops the run unless it is declared.
+
+No criterion protects them. That a value, or a combination of values, belongs to one person only makes the
+person's row the first to be found by whoever knows it, whatever is generalized beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from ppdp_spark.errors import DataError
+from ppdp_spark.report.format.quoted_names import printable
+from ppdp_spark.spark.data.sameness import folded
+from ppdp_spark.spark.engine.aggregates import only_row
+from ppdp_spark.spark.engine.column_names import column
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec import ColumnsSpec
+
+
+@dataclass(frozen=True)
+class AsIs:
+    """Columns published as they are, and the people whom their values together single out."""
+
+    columns: tuple[str, ...] = ()
+    singled_out: int = 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the owner has declared to be harmless, with its size."""
+        if not self.singled_out:
+            return []
+        return [
+            f"{_people(self.singled_out)} nobody else has in the columns published as they are "
+            f"({_named(self.columns)}): whoever knows them finds the row; `columns.may_single_out` says "
+            "that nobody outside does"
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"columns": list(self.columns), "singled_out": self.singled_out}
+
+
+def singled_out(table: DataFrame, columns: ColumnsSpec) -> AsIs:
+    """How many people the columns published as they are single out; `DataError` if that is not declared.
+
+    `table` has one record per person. Exact, by a group for each combination of values.
+    """
+    names = columns.publish_as_is
+    if not names:
+        return AsIs()
+    told = [name for name in names if name not in columns.may_single_out]
+    unique = _unique(table, told) if told else 0
+    if unique:
+        raise DataError(
+            f"`columns.publish_as_is`: {_people(unique)} nobody else has in {_named(told)}; whoever knows "
+            "them finds the row: make them quasi-identifiers or leave them out, or list those that nobody "
+            "outside can know in `columns.may_single_out`"
+        )
+    return AsIs(names, _unique(table, names) if len(told) < len(names) else 0)
+
+
+def _unique(table: DataFrame, names: Sequence[str]) -> int:
+    """People whose values of these columns nobody else has."""
+    values = [
+        folded(column(name), table.schema[name].dataType).alias(f"a{j}") for j, name in enumerate(names)
+    ]
+    counted = table.select(*values).groupBy(*(f"a{j}" for j in range(len(names)))).count()
+    return int(only_row(counted.agg(F.count_if(F.col("count") == 1).alias("unique")))["unique"])
+
+
+def _people(number: int) -> str:
+    return "1 person has values that" if number == 1 else f"{number:,} people have values that"
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(f"`{printable(name)}`" for name in names)

@@ -1,0 +1,84 @@
+"""Columns published as they are: whom they single out stops a run, unless that is declared."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ppdp_spark import SpecError, anonymize
+from ppdp_spark.errors import DataError
+
+SITES, WEEKS = list("abcdef"), range(40)
+
+
+@pytest.fixture(scope="module")
+def visits() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, 300),
+            "job": rng.choice(list("xyz"), 300),
+            "site": rng.choice(SITES, 300),
+            "week": rng.choice([*map(float, WEEKS), -0.0, np.nan], 300),
+        }
+    )
+
+
+def spec(folder, *kept, **columns):
+    given = {"quasi_identifiers": {"age": {}}, "sensitive": "job", "publish_as_is": list(kept), **columns}
+    return {
+        "version": 1,
+        "dataset": "visits",
+        "columns": given,
+        "privacy": {"k_anonymity": 5},
+        "output": {"path": str(folder)},
+    }
+
+
+def alone(table: pd.DataFrame, *names: str) -> int:
+    """People whose values nobody else has: NaN is null, and −0.0 is 0.0."""
+    keys = [
+        tuple(None if value != value else value for value in row)
+        for row in table[list(names)].to_numpy(object)
+    ]
+    counted = Counter(keys)
+    return sum(counted[key] == 1 for key in keys)
+
+
+def test_a_combination_that_singles_people_out_stops_the_run(spark, tmp_path, visits):
+    number = alone(visits, "site", "week")
+    assert number > 20 and alone(visits, "site") == alone(visits, "week") == 0
+    with pytest.raises(
+        DataError, match=f"{number} people have values that nobody else has in `site`, `week`"
+    ) as error:
+        anonymize(spec(tmp_path / "both", "site", "week"), table=visits, spark=spark)
+    assert "`columns.may_single_out`" in str(error.value) and not (tmp_path / "both/release").exists()
+    one = anonymize(spec(tmp_path / "one", "site"), table=visits, spark=spark)
+    assert one.ok and one.summary["release"]["as_is"] == {"columns": ["site"], "singled_out": 0}
+    assert one.summary["warnings"] == []
+
+
+def test_what_is_declared_is_published_and_told_loudly(spark, tmp_path, visits):
+    declared = spec(tmp_path / "out", "site", "week", may_single_out=["week"])
+    run = anonymize(declared, table=visits, spark=spark)
+    number = alone(visits, "site", "week")
+    assert run.summary["release"]["as_is"] == {"columns": ["site", "week"], "singled_out": number}
+    (warning,) = run.summary["warnings"]
+    assert warning.startswith(f"{number} people have values that nobody else has")
+    page = (tmp_path / "out/private/report.html").read_text()
+    assert page.index(warning.split(" (")[0]) < page.index('id="guarantees"')
+    assert "Published as they are" in page
+    assert str(number) not in json.dumps(
+        json.loads((tmp_path / "out/release/release.json").read_text())["columns"]
+    )
+
+
+def test_declared_columns_are_among_those_published():
+    with pytest.raises(
+        SpecError, match=r"`columns\.may_single_out\.0` .wek. is not one of `columns\.publish_as_is`"
+    ):
+        anonymize(spec("unused", "site", "week", may_single_out=["wek"]))
