@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,6 +20,7 @@ from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import EXTREMA, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.bound_grids import people_alone, with_grids
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each
@@ -88,8 +90,11 @@ class _Anonymization:
             reject_name_clashes(self.spec, roles)
             require_one_row_each(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
+            if self.spec.output.bounds_rule == "grid":
+                profile = with_grids(table, self.spec, roles, profile)
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domain(profile))
+        alone = partial(people_alone, table, self.spec, roles, profile)
         found, asked = profile, self._asked(table, roles, profile)
         rng = suppression.generator(self.spec, profile.sensitive, self.draws)
         with self.stages.stage("suppress") as counts:
@@ -111,7 +116,7 @@ class _Anonymization:
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
             manifest = self._manifest(profile, metrics, decision)
-            judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned)
+            judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned, alone=alone)
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
         summary["suppression"] = suppression.facts(found.sensitive, decision)

@@ -262,7 +262,14 @@ def _unworded(row: Row) -> Guarantee:
     )
 
 
-BOOKKEEPING = {"conservation", "files", "suppression_budget", "l_eligibility"}
+BOOKKEEPING = {
+    "conservation",
+    "files",
+    "suppression_budget",
+    "l_eligibility",
+    "bounds_on_grid",
+    "printed_values",
+}
 """Rows that promise nothing of their own while they hold: the table of criteria shows them."""
 
 TOLD_TOGETHER = {"skyline", CRITERION}

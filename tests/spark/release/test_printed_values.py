@@ -1,0 +1,76 @@
+"""Nobody's own value is the edge of a box, unless the spec asks for tight bounds."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from ppdp_spark import anonymize
+from support.released.edges import outside, read_in_print
+
+ROWS = 3_000
+MIDNIGHT = dt.datetime(2021, 3, 1, tzinfo=dt.timezone.utc)
+
+
+def people() -> pa.Table:
+    """Ordered columns of all kinds: dense ones with a lonely tail, sparse ones, ends of types, nulls."""
+    rng = random.Random("edges")
+    draw = range(ROWS)
+    age = [min(80, 17 + int(rng.expovariate(1 / 20))) for _ in draw]
+    age[:3] = [90, 88, None]
+    return pa.table(
+        {
+            "age": pa.array(age, pa.int8()),
+            "income": pa.array([round(rng.lognormvariate(10, 1)) for _ in draw], pa.int64()),
+            "height": pa.array([None if rng.random() < 0.02 else rng.gauss(170, 9) for _ in draw]),
+            "share": pa.array([rng.randrange(4_000) / 100 - 20 for _ in draw], pa.float32()),
+            "paid": pa.array([Decimal(rng.randrange(99_999)) / 100 for _ in draw], pa.decimal128(10, 2)),
+            "born": pa.array([dt.date(1930, 1, 1) + dt.timedelta(rng.randrange(30_000)) for _ in draw]),
+            "seen": pa.array(
+                [MIDNIGHT + dt.timedelta(hours=rng.randrange(9_000)) for _ in draw],
+                pa.timestamp("us", tz="UTC"),
+            ),
+            "job": pa.array([rng.choice("abcd") for _ in draw]),
+        }
+    )
+
+
+def spec(out: Path, *names: str, **output: Any) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "dataset": "edges",
+        "columns": {"quasi_identifiers": {name: {} for name in names}, "sensitive": "job"},
+        "privacy": {"k_anonymity": 5},
+        "output": {"path": str(out), **output},
+    }
+
+
+PAIRS = [("age", "income"), ("height", "share"), ("paid", "born"), ("seen", "age")]
+
+
+@pytest.mark.parametrize("names", PAIRS, ids="-".join)
+def test_nobody_finds_their_own_value_in_print(spark, tmp_path, names):
+    table = people()
+    run = anonymize(spec(tmp_path / "out", *names), table=spark.createDataFrame(table))
+    found = read_in_print(tmp_path / "out", table)
+    assert {name: printed for name, (printed, _) in found.items()} == dict.fromkeys(names, 0)
+    assert all(single for _, single in found.values())
+    (row,) = [row for row in run.verdict.rows if row.criterion == "printed_values"]
+    assert (row.status, row.value, row.threshold) == ("pass", 0.0, 0.0)
+    assert outside(tmp_path / "out", table, {name: name for name in names}) == 0
+
+
+def test_tight_bounds_print_what_the_verdict_counts(spark, tmp_path):
+    table = people()
+    run = anonymize(
+        spec(tmp_path / "out", "age", "income", bounds="tight"), table=spark.createDataFrame(table)
+    )
+    found = read_in_print(tmp_path / "out", table)
+    (row,) = [row for row in run.verdict.rows if row.criterion == "printed_values"]
+    assert row.status == "measured" and row.value == sum(printed for printed, _ in found.values()) > 100
