@@ -20,7 +20,7 @@ from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import EXTREMA, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.bound_grids import people_alone, with_grids
+from ppdp_spark.spark.bounds.bound_grids import people_alone, with_grids
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.data.identifiers import require_one_row_each

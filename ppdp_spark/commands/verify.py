@@ -28,9 +28,9 @@ from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import DATA, EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.bounds.printed_bounds import bounds_rows, read_bounds
 from ppdp_spark.spark.data.group_scan import reduce_groups
 from ppdp_spark.spark.judge.grouped_tables import Grouped
-from ppdp_spark.spark.judge.printed_bounds import bounds_rows, read_bounds
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
 from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.published_tables import PublishedTables

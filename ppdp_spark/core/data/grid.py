@@ -119,11 +119,16 @@ class Grid:
 
     @classmethod
     def over(cls, scale: Scale, step: Step, low: float | int, high: float | int) -> Grid:
-        """The lines of a step around a range, two more on either side, so far as the type holds them."""
-        least, most = scale.limits
-        found = list(_lines(scale, step, low, high + scale.unit))
-        lows, highs = ({min(max(line - ends, least), most) for line in found} for ends in (0, scale.unit))
-        return cls(step, _sorted(scale, lows), _sorted(scale, highs))
+        """The lines of a step over a range, and beyond it those of a tenfold step, as far as the type goes.
+
+        A range that must end beyond its column's last cell so ends at a rounder place, which does not say
+        where the last value is.
+        """
+        outer = Step(step.number * 10, step.unit)
+        (lows, highs), (far_lows, far_highs) = (_ends(scale, each, low, high) for each in (step, outer))
+        lows, highs = lows[lows.searchsorted(low, "right") - 1 :], highs[: highs.searchsorted(high) + 1]
+        beneath, above = far_lows[far_lows < lows[0]], far_highs[far_highs > highs[-1]]
+        return cls(step, np.append(beneath, lows), np.append(highs, above))
 
     def outwards(self, low: Any, high: Any) -> tuple[Any, Any]:
         """The narrowest ranges of the grid that cover the given ones."""
@@ -149,12 +154,12 @@ class Grid:
 
 
 def public_step(scale: Scale, low: float | int, high: float | int, rows: int) -> Step:
-    """The finest round step that makes at most 2 √rows cells of a range.
+    """The finest round step that makes at most 4 √rows cells of a range.
 
-    So a cell has √rows / 2 people in the mean, and the loss at both ends of a box is a cell, which is small
-    beside boxes of several attributes.
+    So a cell has √rows / 4 people in the mean, and the loss at both ends of a box is one cell, which is small
+    beside the boxes of several attributes.
     """
-    cells = 2 * max(1, math.isqrt(rows))
+    cells = 4 * max(1, math.isqrt(rows))
     if scale.kind == "float":
         width, largest = (high - low) or abs(high) or 1.0, max(abs(low), abs(high))
         apart = np.spacing(np.float32(largest) if scale.type == "float" else np.float64(largest))
@@ -220,6 +225,14 @@ def _days(step: Step, low: int, high: int) -> Iterator[int]:
     # Month 0 is that of year 0: years are whole multiples from there.
     found = _multiples(months, first, last + 1, -1970 * 12)
     return (int(np.datetime64(month, "M").astype("datetime64[D]").astype(int)) for month in found)
+
+
+def _ends(scale: Scale, step: Step, low: float | int, high: float | int) -> tuple[Numbers, Numbers]:
+    """Where ranges may begin and end by one step, with more than one place on either side of a range."""
+    least, most = scale.limits
+    found = list(_lines(scale, step, low, high + scale.unit))
+    lows, highs = ({min(max(line - unit, least), most) for line in found} for unit in (0, scale.unit))
+    return _sorted(scale, lows), _sorted(scale, highs)
 
 
 def _sorted(scale: Scale, lines: set[int | float]) -> Numbers:

@@ -109,7 +109,7 @@ from support.specs import changed, problems, valid
         (
             "output/zzz",
             3,
-            "`output.zzz` is not a known key; known are `path`, `form`, `overwrite`, `queries`",
+            "`output.zzz` is not a known key; known are `path`, `form`, `bounds`, `overwrite`, `queries`",
         ),
         ("privacy", None, "`privacy` (empty) must be a mapping (`key: value` lines)"),
         ("privacy/l_diversity/kind", ..., "`privacy.l_diversity.kind` is missing: add `kind: recursive`"),

@@ -17,7 +17,7 @@ from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.grid import Grid, Numbers, Scale, Step
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.storage import MANIFEST, Folder
-from ppdp_spark.spark.data.bound_grids import as_bits
+from ppdp_spark.spark.bounds.bound_grids import as_bits
 from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.engine import column_names as C
 
