@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from ppdp_spark import anonymize
+from ppdp_spark import anonymize, verify
+from ppdp_spark.errors import DataError
 from support.released.edges import outside, read_in_print
 
 ROWS = 3_000
@@ -74,3 +76,27 @@ def test_tight_bounds_print_what_the_verdict_counts(spark, tmp_path):
     found = read_in_print(tmp_path / "out", table)
     (row,) = [row for row in run.verdict.rows if row.criterion == "printed_values"]
     assert row.status == "measured" and row.value == sum(printed for printed, _ in found.values()) > 100
+
+
+def test_verify_derives_the_grid_again_and_says_what_it_cannot_see(spark, tmp_path):
+    anonymize(spec(tmp_path / "out", "age", "income"), table=spark.createDataFrame(people()))
+    rows = {row.criterion: row for row in verify(tmp_path / "out").verdict.rows}
+    assert (rows["bounds_on_grid"].status, rows["bounds_on_grid"].value) == ("pass", 0.0)
+    unseen = rows["printed_values"]
+    assert unseen.status == "measured" and unseen.value is None and "original" in unseen.witness["reason"]
+    (file,) = (tmp_path / "out/release/data").glob("*.parquet")
+    table = pq.read_table(file)
+    moved = [value - (place == 7) for place, value in enumerate(table.column("income_min").to_pylist())]
+    place = table.column_names.index("income_min")
+    pq.write_table(table.set_column(place, "income_min", pa.array(moved, pa.int64())), file)
+    rows = {row.criterion: row for row in verify(tmp_path / "out").verdict.rows}
+    assert (rows["bounds_on_grid"].status, rows["bounds_on_grid"].violations) == ("fail", 1)
+
+
+def test_one_person_at_the_very_end_of_a_type(spark, tmp_path):
+    table = pa.table({"age": pa.array([127, *[20, 30] * 20], pa.int8()), "job": ["a"] * 41})
+    with pytest.raises(DataError, match="`age` has one person's value at the very end"):
+        anonymize(spec(tmp_path / "out", "age"), table=spark.createDataFrame(table))
+    table = pa.table({"age": pa.array([127, 127, *[20, 30] * 20], pa.int8()), "job": ["a"] * 42})
+    assert anonymize(spec(tmp_path / "out", "age"), table=spark.createDataFrame(table)).ok
+    assert read_in_print(tmp_path / "out", table) == {"age": (0, 0)}
