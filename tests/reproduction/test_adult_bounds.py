@@ -1,4 +1,4 @@
-"""What ranges that end on the grid lose on Adult, against tight ones: 3 % of the certainty penalty at most."""
+"""What ranges that end on the grid lose on Adult, against tight ones: at most 3 % of the penalty."""
 
 from __future__ import annotations
 
