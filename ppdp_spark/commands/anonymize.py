@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +21,7 @@ from ppdp_spark.run.storage import Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.as_is import singled_out
+from ppdp_spark.spark.bounds.bound_grids import people_alone, with_grids
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
@@ -91,8 +93,11 @@ class _Anonymization:
             require_households(table, self.spec.columns)
             as_is = singled_out(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
+            if self.spec.output.bounds_rule == "grid":
+                profile = with_grids(table, self.spec, roles, profile)
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domain(profile))
+        alone = partial(people_alone, table, self.spec, roles, profile)
         found, asked = profile, self._asked(table, roles, profile)
         rng = suppression.generator(self.spec, profile.sensitive, self.draws)
         with self.stages.stage("suppress") as counts:
@@ -114,7 +119,9 @@ class _Anonymization:
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
             manifest = self._manifest(profile, metrics, decision)
-            judged = judge_release(self.spark, self.staging.release, manifest, owned=self.staging.scratch)
+            judged = judge_release(
+                self.spark, self.staging.release, manifest, owned=self.staging.scratch, alone=alone
+            )
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
         summary["release"]["as_is"] = as_is.to_dict()

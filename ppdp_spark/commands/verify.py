@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility
 from ppdp_spark.core.criteria.robustness import RRobustness
+from ppdp_spark.core.data.grid import Numbers
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
 from ppdp_spark.errors import DataError
@@ -36,6 +37,7 @@ from ppdp_spark.run.storage import (
 )
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.bounds.printed_bounds import bounds_rows, read_bounds
 from ppdp_spark.spark.data.group_scan import reduce_groups
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.households import verified
@@ -66,12 +68,18 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
 
 
 def judge_release(
-    spark: SparkSession, release: Folder, manifest: Mapping[str, Any], *, owned: Folder
+    spark: SparkSession,
+    release: Folder,
+    manifest: Mapping[str, Any],
+    *,
+    owned: Folder,
+    alone: Callable[[Mapping[str, Numbers]], Mapping[str, int]] | None = None,
 ) -> list[VerdictRow]:
-    """Every criterion of the manifest, and the number of rows and groups, from the data files.
+    """Every criterion of the manifest, the number of rows and groups, and the bounds, from the data files.
 
     Robustness is about priors of people, and k in households about who belongs together, which a release does
-    not show: `owned` has the owner's tables of both.
+    not show: `owned` has the owner's tables of both. Nor does it show whose value is unique: `alone` counts, by
+    quasi-identifier, those among some values that one person of the original has.
     """
     partitioner = _partitioner(manifest)
     grouped = form_in(manifest).read(spark, release / DATA, manifest)
@@ -88,6 +96,9 @@ def judge_release(
     if (together := manifest.get("households")) is not None:
         know = together.get("members_know_each_other") is True
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
+    if "bounds" in manifest:
+        printed = read_bounds(spark, release / DATA, manifest["columns"]["ranges"])
+        rows += bounds_rows(printed, manifest["bounds"], manifest["groups"], alone)
     robust = robust_criterion(privacy, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
 

@@ -51,7 +51,17 @@ def public_manifest(
             "ranges": [name for name, numeric in ordered.items() if form.has_bounds(ordered=numeric)],
             "publish_as_is": list(spec.columns.publish_as_is),
         },
+        **_bounds(spec, attributes),
         "sensitive": None if sensitive is None else {"column": sensitive.column, "case": sensitive.case},
         **households,
         "files": files,
     }
+
+
+def _bounds(spec: ReleaseSpec, attributes: Sequence[Attribute]) -> dict[str, Any]:
+    """By what rule the ends of ranges were chosen, and the steps of the grid they lie on."""
+    if spec.output.bounds_rule is None:
+        return {}
+    ordered = [attribute for attribute in attributes if isinstance(attribute, Ordered)]
+    steps = {each.name: str(each.grid.step) for each in ordered if each.grid is not None}
+    return {"bounds": {"rule": spec.output.bounds_rule, "steps": steps}}

@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.family import EVERY_CASE, LARGEST_COUNT, LARGEST_L, ONE_VALUE
-from ppdp_spark.core.data.forms import FORMS, FormName
+from ppdp_spark.core.data.forms import FORMS, BoundsName, FormName
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
@@ -79,11 +79,32 @@ class OutputSpec(SpecModel):
         default=None, description="Folder of the run, relative to the working directory."
     )
     form: FormName = "generalized"
+    bounds: BoundsName | None = Field(
+        default=None,
+        description="Where published ranges end: on a public grid, or tight, at people's own values.",
+    )
     overwrite: Switch = Field(default=False, description="Replace a release that is already there.")
     queries: Annotated[int, Field(strict=True, ge=0, le=MOST_QUERIES)] = Field(
         default=0,
         description="Random COUNT queries whose error is measured, for the private report; 0 for none.",
     )
+
+    @property
+    def bounds_rule(self) -> BoundsName | None:
+        """Where the ends of published ranges lie; None in a form that publishes no ranges."""
+        return None if FORMS[self.form].codes_published else self.bounds or "grid"
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        form = next((form for form in FORMS.values() if form.name == data.get("form")), None)
+        if form is not None and form.codes_published and data.get("bounds") is not None:
+            yield (
+                ("bounds",),
+                (
+                    f"is about ranges, and `form` ({form.name}) publishes everybody's own quasi-identifiers: "
+                    "remove one of them"
+                ),
+            )
 
 
 class ExploreSpec(SpecModel):
@@ -225,7 +246,7 @@ class ReleaseSpec(SpecModel):
         published fingerprint must not let anyone try out seeds.
         """
         plain = self.to_dict()
-        plain["output"] = {"form": self.output.form}
+        plain["output"] = {"form": self.output.form, "bounds": self.output.bounds_rule}
         canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 

@@ -64,6 +64,7 @@ PRIORS = [{"attributes": ["sex"]}, {"attributes": ["city"]}]
 WIDE = {"robustness": {"r": 2, "priors": PRIORS}}
 SPECS: dict[str, dict[str, Any]] = {
     "k": {"privacy": {"k_anonymity": 5}},
+    "k-on-a-grid": {"privacy": {"k_anonymity": 5}, "bounds": "grid"},
     "k-bucketized": {"privacy": {"k_anonymity": 5}, "form": "bucketized"},
     "nulls-suppressed": {"privacy": {"k_anonymity": 5}, "nulls": "suppress"},
     "kept-columns": {"privacy": {"k_anonymity": 8}, "publish_as_is": ["region"]},
@@ -132,6 +133,13 @@ SPECS: dict[str, dict[str, Any]] = {
 }
 
 
+def output_of(given: dict[str, Any]) -> dict[str, str]:
+    """The form of a spec; ranges are tight where it does not say otherwise."""
+    if given.get("form") == "bucketized":
+        return {"form": "bucketized"}
+    return {"form": "generalized", "bounds": given.get("bounds", "tight")}
+
+
 def spec_of(name: str, folder: Path) -> ReleaseSpec:
     """The spec of a name, with its hierarchy beside it."""
     (folder / "cities.csv").write_text(
@@ -154,7 +162,7 @@ def spec_of(name: str, folder: Path) -> ReleaseSpec:
             "privacy": given["privacy"],
             "partitioner": given.get("partitioner", "mondrian"),
             "suppression": given.get("suppression", {}),
-            "output": {"path": str(folder / "out"), "form": given.get("form", "generalized"), "queries": 0},
+            "output": {"path": str(folder / "out"), "queries": 0, **output_of(given)},
         }
     )
 

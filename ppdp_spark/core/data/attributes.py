@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ppdp_spark.core.data.coded_people import Axis, Partition
+from ppdp_spark.core.data.grid import Grid, Scale
 from ppdp_spark.core.data.groups import FloatArray, IntArray
 from ppdp_spark.core.data.hierarchy import Hierarchy
 
@@ -40,6 +41,7 @@ class Ordered:
         low, high  physical range over the table (None if every value is null)
         type       the column's Spark type, to publish bounds in
         scale      decimal places, for decimals: the physical form is the unscaled integer
+        grid       where published bounds may lie; None if they are the least and greatest values of a group
     """
 
     name: str
@@ -49,6 +51,19 @@ class Ordered:
     high: float | int | None
     weight: float = 1.0
     scale: int = 0
+    grid: Grid | None = field(default=None, compare=False)
+
+    @property
+    def written(self) -> Scale:
+        """How its values are written as physical numbers."""
+        return Scale(self.kind, self.type, self.scale)
+
+    @property
+    def from_zero(self) -> bool:
+        """Whether no published bound is negative."""
+        if self.low is None or self.high is None:
+            return False
+        return bool((self.low if self.grid is None else self.grid.outwards(self.low, self.high)[0]) >= 0)
 
     @property
     def narrow(self) -> bool:
@@ -177,7 +192,11 @@ def _ordered(
     assert isinstance(attribute, Ordered)
     low = attribute.bounds(np.maximum(lowest, 1), column.values)
     high = attribute.bounds(np.maximum(highest, 1), column.values)
-    share = (high - low) / attribute.span if attribute.span > 0 else np.zeros(len(low))
+    width = high - low
+    if attribute.grid is not None:
+        low, high = attribute.grid.outwards(low, high)
+        width = np.minimum(high.astype(np.float64) - low.astype(np.float64), attribute.span)
+    share = width / attribute.span if attribute.span > 0 else np.zeros(len(low))
     penalty = np.where(mixed, 1.0, np.where(only_null, 0.0, share))
     bounds = {"low": pa.array(low, mask=only_null), "high": pa.array(high, mask=only_null)}
     return Generalized({**bounds, "mixed": pa.array(mixed)}, penalty)

@@ -10,6 +10,9 @@ from typing import Literal
 
 FormName = Literal["generalized", "bucketized"]
 
+BoundsName = Literal["grid", "tight"]
+"""Where published ranges end: on lines of a public grid, or at the least and greatest value of a group."""
+
 GROUP_ID, COUNT = "group_id", "count"
 """Columns of a release that no column of the table stands behind: group number, occurrences of a value."""
 

@@ -268,7 +268,14 @@ def household(row: Row, setting: Setting) -> Guarantee:
     return known_household(row, setting, lambda r, s: SENTENCES.get(str(r.get("criterion")), other)(r, s))
 
 
-BOOKKEEPING = {"conservation", "files", "suppression_budget", "l_eligibility"}
+BOOKKEEPING = {
+    "conservation",
+    "files",
+    "suppression_budget",
+    "l_eligibility",
+    "bounds_on_grid",
+    "printed_values",
+}
 """Rows that promise nothing of their own while they hold: the table of criteria shows them."""
 
 TOLD_TOGETHER = {"skyline", CRITERION}

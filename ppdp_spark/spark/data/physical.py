@@ -9,10 +9,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.core.data.attributes import Ordered
+from ppdp_spark.core.data.grid import FIRST_DAY, LAST_DAY
 
 _MICROS = 1_000_000
 _DAY = 86_400 * _MICROS
-_DAYS = (-719_162, 2_932_896)
+_DAYS = (FIRST_DAY, LAST_DAY)
 _MOMENTS = (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1)
 
 YEARS = {"date": _DAYS, "timestamp": _MOMENTS, "timestamp_ntz": _MOMENTS}
@@ -64,7 +65,7 @@ def from_physical(number: Column, attribute: Ordered) -> Column:
 def range_label(low: Column, high: Column, mixed: Column, attribute: Ordered) -> Column:
     """Readable form of a range: `20`, `[20-29]`, `[-5 to 3]`, `[2001-02-03 to 2004-05-06] or null`."""
     first, last = low.cast("string"), high.cast("string")
-    dash = F.lit("-") if attribute.low is not None and attribute.low >= 0 else F.lit(" to ")
+    dash = F.lit("-") if attribute.from_zero else F.lit(" to ")
     if attribute.kind in ("date", "timestamp", "timestamp_ntz"):
         dash = F.lit(" to ")
     ranged = F.concat(F.lit("["), first, dash, last, F.lit("]"))

@@ -36,7 +36,7 @@ def spec_for(folder: Path, points, **changes) -> ReleaseSpec:
         "input": {"path": "unused.parquet"},
         "columns": {"quasi_identifiers": {"age": {}, "height": {}, "city": {}}, "sensitive": "job"},
         "privacy": {"skyline": {"default": points}},
-        "output": {"path": str(folder / "out")},
+        "output": {"path": str(folder / "out"), "bounds": "tight"},
     }
     return ReleaseSpec.parse(
         plain, overrides=[f"{key}={json.dumps(value)}" for key, value in changes.items()]

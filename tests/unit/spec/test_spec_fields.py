@@ -53,6 +53,7 @@ def test_defaults() -> None:
     assert spec.columns.sensitive == SensitiveSpec(column="job")
     assert (spec.suppression.method, spec.suppression.budget) == ("none", 0.1)
     assert (spec.output.path, spec.output.form, spec.output.overwrite) == (None, "generalized", False)
+    assert (spec.output.bounds, spec.output.bounds_rule) == (None, "grid")
     assert spec.columns.quasi_identifiers["age"].weight == 1.0
     assert spec.privacy.criteria == ()
     assert spec.warnings == ()

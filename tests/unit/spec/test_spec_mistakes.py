@@ -109,7 +109,7 @@ from support.specs import changed, problems, valid
         (
             "output/zzz",
             3,
-            "`output.zzz` is not a known key; known are `path`, `form`, `overwrite`, `queries`",
+            "`output.zzz` is not a known key; known are `path`, `form`, `bounds`, `overwrite`, `queries`",
         ),
         ("privacy", None, "`privacy` (empty) must be a mapping (`key: value` lines)"),
         ("privacy/l_diversity/kind", ..., "`privacy.l_diversity.kind` is missing: add `kind: recursive`"),
@@ -188,6 +188,12 @@ from support.specs import changed, problems, valid
         ("suppression/l", 0, "`suppression.l` (0) must be at least 1"),
         ("suppression/budget", 1.2, "`suppression.budget` (1.2) must be at most 1"),
         ("output/overwrite", "yes", "`output.overwrite` (text) must be true or false"),
+        (
+            "output/bounds",
+            "grid",
+            "`output.bounds` is about ranges, and `form` (bucketized) publishes everybody's own "
+            "quasi-identifiers: remove one of them",
+        ),
         ("explore/confidence", [0.5, 2], "`explore.confidence.1` (2) must be at most 1"),
         ("explore/values", [3], "`explore.values.0` (whole number) must be text; put it in quotes"),
     ],
