@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 from ppdp_spark.commands.verify import judge_release
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.knowledge import require_named_values
-from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, infeasible, nobody, over_budget
+from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, blindly, infeasible, nobody, over_budget
 from ppdp_spark.run.manifest import public_manifest
-from ppdp_spark.run.registry import Registry
+from ppdp_spark.run.registry import Registry, tries_told
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import EXTREMA, Folder, table_digests
@@ -110,11 +110,19 @@ class _Anonymization:
             owned = publish(placed.groups, coded.layout, self.spec, metrics=metrics, **folders)
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
-            manifest = self._manifest(profile, metrics, decision)
+            manifest = self._manifest(coded, metrics, decision)
             judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned)
+        refused = blindly(judged, coded.least)
+        if refused is not None:
+            Registry.beside(self.staging.output).refused(self.spec.dataset, self._facts())
+        self._stop(refused)
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
         summary["suppression"] = suppression.facts(found.sensitive, decision)
+        if coded.least is not None:
+            tries = Registry.beside(self.staging.output).refusals(self.spec.dataset)
+            summary["blind"] = {**coded.least.to_dict(), "refused_before": len(tries)}
+            summary["warnings"] = [*summary["warnings"], *tries_told(tries)]
         return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
 
     def _placed(self, coded: CodedTable) -> Placements:
@@ -122,7 +130,7 @@ class _Anonymization:
         profile = coded.profile
         self._stop(infeasible(feasibility(self.spec.privacy, profile)))
         partitioner = partitioner_of(coded)
-        self._stop(infeasible(partitioner.necessary(), TOO_FREQUENT))
+        self._stop(infeasible(partitioner.necessary(), TOO_FREQUENT if coded.least is None else ""))
         placed, people = partitioner.place(), profile.took_part
         suppressed = people - profile.kept
         self._stop(over_budget(self.spec, unplaced=placed.unplaced, suppressed=suppressed, people=people))
@@ -137,15 +145,16 @@ class _Anonymization:
         return Questions(encode_rows(table, self.spec, roles, profile), profile.kept, number)
 
     def _manifest(
-        self, profile: Profile, metrics: Mapping[str, Any], decision: suppression.Decision
+        self, coded: CodedTable, metrics: Mapping[str, Any], decision: suppression.Decision
     ) -> dict[str, Any]:
         return public_manifest(
             self.spec,
-            profile.attributes,
-            rows={"input": profile.rows, "published": metrics["people"]},
+            coded.profile.attributes,
+            rows={"input": coded.profile.rows, "published": metrics["people"]},
             groups=metrics["groups"],
             suppression=suppression.public_facts(decision),
             files=table_digests(self.staging.release),
+            least=coded.least,
         )
 
     def _summary(

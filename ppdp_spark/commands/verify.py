@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility
+from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility, LeastPeople
 from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
@@ -70,7 +70,9 @@ def judge_release(
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
-    rows = grouped.judge([*criteria, *eligible, conserved])
+    blind = manifest.get("blind")
+    least = [LeastPeople(blind["least_size"], blind["chosen"])] if partitioner.blind and blind else []
+    rows = grouped.judge([*criteria, *least, *eligible, conserved])
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
     if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
         rows += [_unprotected(name) for name in unknown_names(privacy, domain)]

@@ -16,8 +16,10 @@ LAYERS = ["errors", "core", "spec", "report", "run", "spark", "commands", "cli"]
 
 SAME_NOUN = {
     "attack",
+    "blind",
     "buckets",
     "forms",
+    "least_size",
     "mondrian",
     "partitioners",
     "posterior_audit",

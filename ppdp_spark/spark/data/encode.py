@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Ordered
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.errors import CHANGED
 from ppdp_spark.spark.data.profile import Profile, quasi_value, sensitive_value, table_columns, take_part
 from ppdp_spark.spark.data.tables import Roles
@@ -33,7 +34,8 @@ def encode_rows(
 ) -> DataFrame:
     """One row per person: codes `q0, q1, …`, `sensitive`, the columns published as they are, and `content`.
 
-    `content` is a hash of the row as it came, by which samples are taken. With `only`, just the codes of
+    `content` is a hash of the row as it came, by which samples are taken; of its quasi-identifiers alone if
+    no sensitive value may have a part in how groups are made. With `only`, just the codes of
     these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job: codes
     would not mean the same any more.
     """
@@ -47,7 +49,8 @@ def encode_rows(
         wanted.append(sensitive_value(spec, table).alias(C.SENSITIVE))
     if only is None:
         wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
-        wanted.append(F.xxhash64(*map(C.column, table_columns(spec))).alias(C.CONTENT))
+        hashed = list(roles.kinds) if PARTITIONERS[spec.partitioner].blind else table_columns(spec)
+        wanted.append(F.xxhash64(*map(C.column, hashed)).alias(C.CONTENT))
     rows = rows.select(*wanted)
     names, codes, bounds, texts = rows.columns, dict[str, Column](), list[int | float](), dict[str, _Texts]()
     for j, attribute in enumerate(profile.attributes):

@@ -11,6 +11,9 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.data.forms import FORMS
+from ppdp_spark.core.partition.least_size import LeastSize
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
+from ppdp_spark.run.criteria.least_size import least_size_of
 from ppdp_spark.run.results import Stages
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.layout import Layout
@@ -20,11 +23,13 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import Save
 from ppdp_spark.spark.partition.fragments import (
     Tree,
+    combinations,
     confirmed_tree,
     count_fragments,
     propose_tree,
     sampled,
 )
+from ppdp_spark.spark.partition.whole_table import value_domain
 from ppdp_spark.spec import ReleaseSpec
 
 
@@ -37,6 +42,7 @@ class CodedTable:
         rows    all rows
         sample  some of them, chosen by content
         signed  all rows with the columns that priors are about, and no others
+        least   the least size of blind groups; None for other partitioners
         saver   gives what writes tables of a name and reads them back
     """
 
@@ -48,6 +54,7 @@ class CodedTable:
     signed: DataFrame
     saver: Callable[[str], Save]
     stages: Stages
+    least: LeastSize | None = None
 
     @classmethod
     def of(
@@ -62,12 +69,15 @@ class CodedTable:
     ) -> CodedTable:
         """The rows of a table that take part."""
         encoded = encode_rows(table, spec, roles, profile)
-        rows, sample = encoded.drop(C.CONTENT), sampled(encoded, profile.kept)
+        kinds = combinations(profile.attributes) if PARTITIONERS[spec.partitioner].blind else None
+        rows, sample = encoded.drop(C.CONTENT), sampled(encoded, profile.kept, kinds)
         used = {place for places in prior_places(spec) for place in places}
         signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
         published = FORMS[spec.output.form].codes_published
         layout = Layout(profile.attributes, profile.sensitive, published, len(spec.columns.publish_as_is))
-        return cls(spec, profile, layout, rows, sample, signed, saver, stages)
+        with stages.stage("size"):
+            least = least_size_of(spec, value_domain(profile))
+        return cls(spec, profile, layout, rows, sample, signed, saver, stages, least)
 
     def confirmed(
         self, grouped: Callable[[Tree], DataFrame], criteria: Sequence[LocalCriterion], save: Save
