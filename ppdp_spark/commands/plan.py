@@ -1,9 +1,9 @@
 """`plan`: what blind grouping would come to, from public facts alone, before anybody looks at values.
 
-Blind groups are published or refused, and a second try tells that the first one failed. So what can be known
-beforehand is shown beforehand: the least size K, the chance that such groups pass, what they lose. Groups are
-made, of quasi-identifiers; who has which sensitive value has no part in any figure, hence a plan may be looked
-at, and the spec changed, as often as one likes.
+Blind groups are published or refused, and a second try tells that the first one failed. So what can be
+known beforehand is shown beforehand: the least size K, the chance that such groups pass, what they lose.
+Groups are made, of quasi-identifiers; who has which sensitive value has no part in any figure, hence a plan
+may be looked at, and the spec changed, as often as one likes.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ _AS_TEXT = ("--over", "FIELD=VALUE,VALUE,…: privacy.k_anonymity=5,10")
 _IN_PYTHON = ("over", 'fields with the values they take, such as {"privacy.k_anonymity": [5, 10]}')
 """Who asked, and what should have been given."""
 _NO_SECOND_TRY = (
-    "`partitioner` (blind) is not part of `sweep`: a release chosen because it was not refused tells that others "
-    "were; use `ppdp plan`, which looks at public facts only"
+    "`partitioner` (blind) is not part of `sweep`: a release chosen because it was not refused tells that "
+    "others were; use `ppdp plan`, which looks at public facts only"
 )
 _OWN = ("output", "output.path", "output.overwrite")
 

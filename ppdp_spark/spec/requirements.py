@@ -85,7 +85,7 @@ def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
 
 def _blinding_problems(spec: ReleaseSpec) -> Iterator[str]:
     """What would let sensitive values decide about groups, or about who is in one."""
-    blind = f"`partitioner` ({spec.partitioner})"
+    blind, fewest = f"`partitioner` ({spec.partitioner})", spec.privacy.least_group_size
     if spec.suppression.method != "none":
         yield (
             f"`suppression.method` ({spec.suppression.method}) cannot be combined with {blind}: who is left "
@@ -93,25 +93,23 @@ def _blinding_problems(spec: ReleaseSpec) -> Iterator[str]:
         )
     if spec.nulls == "suppress" and spec.columns.sensitive is not None:
         yield (
-            f"`nulls` (suppress) cannot be combined with {blind}: whoever is left out has no sensitive value; "
-            "use category or error"
+            f"`nulls` (suppress) cannot be combined with {blind}: somebody may be left out for having no "
+            "sensitive value, and whoever misses them learns it; use category or error"
         )
-    fewest = spec.privacy.least_group_size
     if spec.least_size is not None and spec.least_size < fewest:
-        yield f"`least_size` ({spec.least_size}) must be at least {fewest}: `privacy` allows no smaller group"
+        yield f"`least_size` ({spec.least_size}) must be at least {fewest}: `privacy` allows none smaller"
     if spec.least_size is None:
-        yield from (
-            f"`least_size` is missing: {reason}; add `least_size: 50`" for reason in unpredictable(spec)
-        )
+        for reason in unpredictable(spec):
+            yield f"`least_size` is missing: {reason}; add `least_size: 50`"
 
 
 def unpredictable(spec: ReleaseSpec) -> Iterator[str]:
-    """Why the least size of blind groups, and their chance to pass, cannot be predicted from public facts."""
+    """Why the least size of blind groups, and their chance to pass, cannot be predicted."""
     for family, _ in spec.privacy.demanded:
         if family.traits.priors:
-            yield f"it cannot be predicted with `privacy.{family.field}`, for priors of people are not public"
+            yield f"it is not predicted with `privacy.{family.field}`, for priors of people are not public"
     if case_of(spec) != "svpi":
-        yield "it cannot be predicted with several values per person, for what a person has together is not public"
+        yield "it is not predicted with several values per person"
 
 
 def combination_problems(demanded: Sequence[Demanded], case: str, unplacing: str | None) -> Iterator[str]:

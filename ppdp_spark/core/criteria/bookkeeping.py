@@ -1,4 +1,4 @@
-"""What a release must still show besides privacy: nobody lost or added, no value too frequent, no group small."""
+"""What a release must still show besides privacy: nobody lost, no value too frequent, no group too small."""
 
 from __future__ import annotations
 

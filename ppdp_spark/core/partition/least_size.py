@@ -141,13 +141,13 @@ def _passes(
     """
     local = [criterion for criterion in criteria if isinstance(criterion, LocalCriterion)]
     coupled = [criterion for criterion in criteria if not isinstance(criterion, LocalCriterion)]
-    found: list[list[Any]] = []
+    found: list[list[Any]] = [[] for _ in coupled]
     for groups in _drawn(counts, sizes, draws):
         if not all(bool(criterion.allowed(groups).all()) for criterion in local):
             return False
-        found.append([criterion.summarise(groups, np.arange(len(groups))) for criterion in coupled])
-    together = (reduce(criterion.merge, parts) for criterion, parts in zip(coupled, zip(*found), strict=True))
-    decided = (criterion.decide(statistic) for criterion, statistic in zip(coupled, together, strict=True))
+        for criterion, parts in zip(coupled, found, strict=True):
+            parts.append(criterion.summarise(groups, np.arange(len(groups))))
+    decided = (c.decide(reduce(c.merge, parts)) for c, parts in zip(coupled, found, strict=True))
     return all(row.ok for rows in decided for row in rows)
 
 

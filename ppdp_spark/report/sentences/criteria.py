@@ -228,20 +228,20 @@ def blind_grouping(row: Row, setting: Setting) -> Guarantee:
         row,
         f"blind grouping, {printable(row.get('level', ''))}",
         (
-            f"Who is in which group was decided without a look at {setting.sensitive}: knowing how this program "
-            "works tells nobody more than the groups show.",
+            f"Who is in which group was decided without a look at {setting.sensitive}: knowing how this "
+            "program works tells nobody more than the groups show.",
             f"{counted(row)} have fewer people than blind groups were to have.",
         ),
         "Smallest group",
         against=(
-            "Somebody who knows the program, the spec and the quasi-identifiers of everybody in the table, and to "
-            "whom any assignment of the published values is as likely as any other: the bounds of the other "
-            "criteria hold for what such a reader concludes."
+            "Somebody who knows the program, the spec and the quasi-identifiers of everybody in the table, "
+            "and to whom any assignment of the published values is as likely as any other: the bounds of the "
+            "other criteria hold for what such a reader concludes."
         ),
         limits=(
-            "What the release says about how values depend on quasi-identifiers, for somebody who learns it from "
-            "all groups together. A release that was published after another try had been refused: that the "
-            "other one failed can be concluded, too."
+            "What the release says about how values depend on quasi-identifiers, for somebody who learns it "
+            "from all groups together. A release that was published after another try had been refused: that "
+            "the other one failed can be concluded, too."
         ),
     )
 

@@ -58,11 +58,10 @@ def blindly(rows: Sequence[VerdictRow], least: LeastSize | None) -> Refusal | No
         tuple(rows),
         InfeasibleError(
             f"the blind groups of at least {least.size:,} people ({least.chosen}) do not satisfy every "
-            f"criterion, so nothing is published: {reasons}{more}. Refusing tells whoever hears of it only that "
-            "a group fails. Another try with a larger `least_size` can succeed, and its release then tells "
-            "whoever knows the program that this one failed, which is no longer covered by the guarantee: "
-            "choose a `least_size` with room to spare, once (`ppdp plan` shows the chance of each without a "
-            "look at who has which value)"
+            f"criterion, so nothing is published: {reasons}{more}. Refusing tells whoever hears of it only "
+            "that a group fails. Another try with a larger `least_size` may succeed, and tells whoever knows "
+            "the program that this one failed, which no guarantee covers: choose a `least_size` with "
+            "room to spare, once (`ppdp plan` shows the chance of each without a look at who has which value)"
         ),
     )
 
