@@ -105,7 +105,7 @@ def likely_sizes(people: int, least: int) -> IntArray:
     if people < 2 * least:
         return np.array([people])
     groups = max(2, 2 * people // (3 * least - 1))
-    return np.linspace(least, 2 * least - 1, groups).astype(np.int64)
+    return np.rint(np.linspace(least, 2 * least - 1, groups)).astype(np.int64)
 
 
 def chance_to_pass(criteria: Sequence[Criterion[Any]], counts: IntArray, sizes: IntArray) -> Chance:
