@@ -31,8 +31,8 @@ from ppdp_spark.spark.data.profile import profile_table
 from ppdp_spark.spark.data.tables import assign_roles
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
-from ppdp_spark.spark.partition.blind import BlindTable, blind_groups
 from ppdp_spark.spark.partition.coded_table import CodedTable
+from ppdp_spark.spark.partition.mondrian import BlindTable, blind_groups
 from ppdp_spark.spark.partition.whole_table import feasibility, value_domain
 from ppdp_spark.spark.release.release_summary import measured_facts
 from ppdp_spark.spark.utility.measure import measure

@@ -16,7 +16,6 @@ LAYERS = ["errors", "core", "spec", "report", "run", "spark", "commands", "cli"]
 
 SAME_NOUN = {
     "attack",
-    "blind",
     "buckets",
     "forms",
     "least_size",

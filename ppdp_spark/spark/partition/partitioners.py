@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ppdp_spark.spark.partition.art import anatomy, art
-from ppdp_spark.spark.partition.blind import BlindTable
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark
-from ppdp_spark.spark.partition.mondrian import mondrian
+from ppdp_spark.spark.partition.mondrian import BlindTable, mondrian
 
 ON_SPARK: dict[str, Callable[[CodedTable], PartitionerOnSpark]] = {
     "mondrian": mondrian,
