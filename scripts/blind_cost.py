@@ -108,9 +108,10 @@ def page(records: list[Record]) -> str:
     """The page beside the JSON."""
     parts = ["# What blind grouping costs\n", __doc__.split("\n\n")[2].strip() + "\n"]
     parts.append(
-        "*Chance* is what `ppdp plan` shows beforehand: it takes values to be independent of quasi-identifiers, "
-        "which they are not here, so that a release can be refused in spite of it. *Information lost* is the mean "
-        f"certainty penalty, *query error* the median of {QUERIES:,} random COUNT queries.\n"
+        "*Chance* is what `ppdp plan` shows beforehand: it takes values to be independent of "
+        "quasi-identifiers, which they are not here, so that a release can be refused in spite of it. "
+        "*Information lost* is the mean certainty penalty, *query error* the median of "
+        f"{QUERIES:,} random COUNT queries.\n"
     )
     for key in dict.fromkeys((r["table"], r["criterion"]) for r in records):
         chosen = [r for r in records if (r["table"], r["criterion"]) == key]

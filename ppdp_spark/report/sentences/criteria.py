@@ -234,14 +234,14 @@ def blind_grouping(row: Row, setting: Setting) -> Guarantee:
         ),
         "Smallest group",
         against=(
-            "Somebody who knows the program, the spec and the quasi-identifiers of everybody in the table, "
-            "and to whom any assignment of the published values is as likely as any other: the bounds of the "
-            "other criteria hold for what such a reader concludes."
+            "Somebody who knows the program, the spec and the quasi-identifiers of everybody in the table: "
+            "what the other criteria bound, they bound for this reader, too."
         ),
         limits=(
             "What the release says about how values depend on quasi-identifiers, for somebody who learns it "
             "from all groups together. A release that was published after another try had been refused: that "
-            "the other one failed can be concluded, too."
+            "the other one failed can be concluded. Priors that were learned from the table, for somebody "
+            "who does not know them: that the groups pass tells of them."
         ),
     )
 

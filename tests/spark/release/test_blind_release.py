@@ -99,9 +99,11 @@ def test_the_sample_that_cuts_come_from_does_not_see_values(spark, several_fragm
         roles = assign_roles(frame, given.columns)
         profile = profile_table(frame, given, roles)
         stages = Stages()
-        coded = CodedTable.of(
-            frame, given, roles, profile, saver=lambda name: lambda rows: rows, stages=stages
-        )
+
+        def unsaved(name):
+            return lambda rows: rows
+
+        coded = CodedTable.of(frame, given, roles, profile, saver=unsaved, stages=stages)
         assert 0 < coded.sample.count() < PEOPLE
         return fragments.propose_tree(coded.sample, profile.attributes, PEOPLE)
 

@@ -7,18 +7,20 @@ which the program makes this very release are counted. Nothing of the package is
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 Table = tuple[int, ...]
-Program = Callable[[Table], Hashable | None]
+Release = tuple[Any, ...]
+Program = Callable[[Table], Release | None]
 """From the values of all people to what is published; None if it is refused."""
 
 
-def worlds(program: Program, people: int, values: int) -> dict[Hashable, list[Table]]:
+def worlds(program: Program, people: int, values: int) -> dict[Release, list[Table]]:
     """Every release that can come out, with all the tables that it can come from."""
-    found: dict[Hashable, list[Table]] = defaultdict(list)
+    found: dict[Release, list[Table]] = defaultdict(list)
     for table in product(range(values), repeat=people):
         release = program(table)
         if release is not None:
