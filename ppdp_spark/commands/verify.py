@@ -70,8 +70,7 @@ def judge_release(
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
-    blind = manifest.get("blind")
-    least = [LeastPeople(blind["least_size"], blind["chosen"])] if partitioner.blind and blind else []
+    least = _least_people(manifest) if partitioner.blind else []
     rows = grouped.judge([*criteria, *least, *eligible, conserved])
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
     if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
@@ -87,6 +86,14 @@ def _partitioner(manifest: Mapping[str, Any]) -> Partitioner:
         known = ", ".join(PARTITIONERS)
         raise DataError(f"`partitioner` in {MANIFEST} is none of {known}: was it made by a newer version?")
     return PARTITIONERS[name]
+
+
+def _least_people(manifest: Mapping[str, Any]) -> list[LeastPeople]:
+    """That blind groups have the least size they are said to have."""
+    stated = manifest.get("blind")
+    if not isinstance(stated, Mapping) or not isinstance(stated.get("least_size"), int):
+        raise DataError(f"`blind` in {MANIFEST} does not state the least size of the groups")
+    return [LeastPeople(stated["least_size"], str(stated.get("chosen")))]
 
 
 def _unprotected(name: str) -> VerdictRow:

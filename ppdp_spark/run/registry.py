@@ -2,8 +2,9 @@
 
 The registry is the folder `.releases` beside the output folders, with one small file a release that
 is never changed again: append-only by construction, also on file systems that cannot append, and for
-runs on different outputs at the same time. It holds nothing that the manifests do not, but for one
-file: the owner's secret key of random draws, readable by the owner only.
+runs on different outputs at the same time. It holds nothing that the manifests do not, but for that blind
+groups of a dataset were refused, and for one file: the owner's secret key of random draws, readable by the
+owner only.
 """
 
 from __future__ import annotations

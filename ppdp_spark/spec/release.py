@@ -316,6 +316,12 @@ def _warnings(spec: ReleaseSpec) -> Iterator[str]:
     options = {} if spec.input is None else spec.input.options
     if any(k.casefold() == "mode" and v.casefold() == "failfast" for k, v in options.items()):
         yield "`input.options.mode` (FAILFAST): Spark's own log will quote the line that it stumbles over"
+    priors = () if spec.privacy.robustness is None else spec.privacy.robustness.priors
+    if PARTITIONERS[spec.partitioner].blind and any(prior.path is None for prior in priors):
+        yield (
+            "`privacy.robustness.priors` without a `path` are learned from the table: that blind groups pass "
+            "tells somebody who does not know these priors about them; give priors that are public"
+        )
     if spec.suppression.unsafe_fixed_seed is not None:
         yield "`suppression.unsafe_fixed_seed` is set: others could undo the suppression; not for publication"
     if spec.suppression.method == "unsafe-d":

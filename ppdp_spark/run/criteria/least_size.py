@@ -7,19 +7,16 @@ import numpy as np
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.partition.least_size import Chance, LeastSize, chance_to_pass, predicted_size
-from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.run.criteria.guarantees import criteria_of
 from ppdp_spark.spec import ReleaseSpec
 from ppdp_spark.spec.requirements import unpredictable
 
 
-def least_size_of(spec: ReleaseSpec, domain: ValueDomain) -> LeastSize | None:
-    """The least size of the table's groups; None unless the partitioner is blind.
+def least_size_of(spec: ReleaseSpec, domain: ValueDomain) -> LeastSize:
+    """The least size of the table's groups.
 
     Nothing but the spec and the counts of values in the whole table goes in.
     """
-    if not PARTITIONERS[spec.partitioner].blind:
-        return None
     if spec.least_size is not None:
         return LeastSize(spec.least_size, False)
     criteria, counts = criteria_of(spec.privacy, domain), np.array(domain.counts, np.int64)

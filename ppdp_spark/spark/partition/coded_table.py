@@ -69,14 +69,16 @@ class CodedTable:
     ) -> CodedTable:
         """The rows of a table that take part."""
         encoded = encode_rows(table, spec, roles, profile)
-        kinds = combinations(profile.attributes) if PARTITIONERS[spec.partitioner].blind else None
+        kinds, least = None, None
+        if PARTITIONERS[spec.partitioner].blind:
+            kinds = combinations(profile.attributes)
+            with stages.stage("size"):
+                least = least_size_of(spec, value_domain(profile))
         rows, sample = encoded.drop(C.CONTENT), sampled(encoded, profile.kept, kinds)
         used = {place for places in prior_places(spec) for place in places}
         signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
         published = FORMS[spec.output.form].codes_published
         layout = Layout(profile.attributes, profile.sensitive, published, len(spec.columns.publish_as_is))
-        with stages.stage("size"):
-            least = least_size_of(spec, value_domain(profile))
         return cls(spec, profile, layout, rows, sample, signed, saver, stages, least)
 
     def confirmed(

@@ -95,3 +95,12 @@ def test_a_plan_needs_no_output_and_no_other_partitioner():
     assert lacking("plan", partitioner="mondrian")[0].startswith(
         "`partitioner` (mondrian) looks at sensitive"
     )
+
+
+def test_learned_priors_are_warned_of():
+    """Whether groups are robust with them depends on who has which value."""
+    learned = ReleaseSpec.parse(document(privacy=PRIORS, least_size=50))
+    public = {"robustness": {"r": 2, "priors": [{"attributes": ["sex"], "path": "priors.csv"}]}}
+    assert any("learned from the table" in warning for warning in learned.warnings)
+    assert not ReleaseSpec.parse(document(privacy=public, least_size=50)).warnings
+    assert not ReleaseSpec.parse(document(privacy=PRIORS, partitioner="mondrian")).warnings
