@@ -13,6 +13,7 @@ import argparse
 import csv
 import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,8 @@ def page(records: list[Record]) -> str:
     parts = ["# What blind grouping costs\n", __doc__.split("\n\n")[2].strip() + "\n"]
     parts.append(
         "The prediction takes values to be independent of quasi-identifiers, which they are not here: in "
-        "spite of it a release can be refused, and then nothing is published. Sizes by hand are tried up to the "
-        "first that passes. *Information lost* is the mean certainty penalty, *query error* the median of "
+        "spite of it a release can be refused, and then nothing is published. Sizes by hand are tried up to "
+        "the first that passes. *Information lost* is the mean certainty penalty, *query error* the median of "
         f"{QUERIES:,} random COUNT queries.\n"
     )
     for key in dict.fromkeys((r["table"], r["criterion"]) for r in records):
@@ -122,11 +123,13 @@ def main() -> None:
     spark = local_session("local[2]")
     with tempfile.TemporaryDirectory() as folder:
         people = spark.createDataFrame(adult(adult_path())).cache()
-        records = list(costs(people, ADULT, "Adult"))
         born = census(spark, given.rows, folder).select(*CENSUS, "occupation").cache()
-        records += costs(born, CENSUS, f"Census, {given.rows:,} people")
+        found = chain(costs(people, ADULT, "Adult"), costs(born, CENSUS, f"Census, {given.rows:,} people"))
+        records: list[Record] = []
+        for record in found:
+            records.append(record)
+            write_results(given.out, "blind", {"records": records}, page(records))
         spark.stop()
-    write_results(given.out, "blind", {"records": records}, page(records))
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ def test_a_plan_does_not_depend_on_who_has_which_value_and_leaves_nothing(spark,
         told.append((found.summary["blind"], found.summary["metrics"], rows))
     assert told[0] == told[1] and not list(tmp_path.iterdir())
     blind, metrics, _ = told[0]
-    assert blind["chosen"] == "predicted" and blind["chance"] >= 0.9
+    assert blind["chosen"] == "predicted" and blind["chance"] >= 0.8
     made = anonymize(given, table=spark.createDataFrame(table(drawn("a"))))
     assert made.summary["metrics"] == metrics
     assert made.summary["blind"]["least_size"] == blind["least_size"]
