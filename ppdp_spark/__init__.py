@@ -10,6 +10,7 @@ The commands, as functions of a spec and of a table, which may also be the input
     anonymize    publish a table as the spec says, verified from the written files, or publish nothing
     check        what any table of groups achieves, whoever made it
     eligibility  whether any release of a table can meet the spec
+    plan         what blind groups would come to, from public facts, before they are made
     explore      how much an adversary may know before a sensitive value is breached
     suppress     restore eligibility of skewed data; what is kept stays private
     attack       what an adversary with background knowledge infers from a release
@@ -50,7 +51,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppdp_spark.commands import anonymize, attack, check, eligibility, explore, suppress, verify
+    from ppdp_spark.commands import anonymize, attack, check, eligibility, explore, plan, suppress, verify
     from ppdp_spark.commands.compare import compare
     from ppdp_spark.commands.sweep import sweep
     from ppdp_spark.core.criteria.base import VerdictRow
@@ -78,7 +79,7 @@ _ERRORS = (
 )  # fmt: skip
 _HOME = {
     **dict.fromkeys(
-        ("anonymize", "attack", "check", "eligibility", "explore", "suppress", "verify"), "commands"
+        ("anonymize", "attack", "check", "eligibility", "explore", "plan", "suppress", "verify"), "commands"
     ),
     "compare": "commands.compare",
     "sweep": "commands.sweep",
@@ -119,6 +120,7 @@ __all__ = [
     "compare",
     "eligibility",
     "explore",
+    "plan",
     "render",
     "suppress",
     "sweep",

@@ -104,6 +104,18 @@ def eligibility(
 
 
 @app.command()
+def plan(
+    spec: SpecPath,
+    overrides: Overrides = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what blind groups would come to: their least size, chance to pass and loss; nothing is written."""
+    run_spec("plan", spec, overrides or [], master=master, as_json=as_json, quiet=quiet)
+
+
+@app.command()
 def explore(
     spec: SpecPath,
     overrides: Overrides = None,

@@ -5,7 +5,8 @@ from ppdp_spark.commands.attack import attack
 from ppdp_spark.commands.check import check
 from ppdp_spark.commands.eligibility import eligibility
 from ppdp_spark.commands.explore import explore
+from ppdp_spark.commands.plan import plan
 from ppdp_spark.commands.suppress import suppress
 from ppdp_spark.commands.verify import verify
 
-__all__ = ["anonymize", "attack", "check", "eligibility", "explore", "suppress", "verify"]
+__all__ = ["anonymize", "attack", "check", "eligibility", "explore", "plan", "suppress", "verify"]

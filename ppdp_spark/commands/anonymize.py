@@ -12,16 +12,16 @@ from pyspark.sql import DataFrame, SparkSession
 from ppdp_spark.commands.verify import judge_release
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.knowledge import require_named_values
-from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, infeasible, nobody, over_budget
+from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, blindly, infeasible, nobody, over_budget
 from ppdp_spark.run.manifest import public_manifest
-from ppdp_spark.run.registry import Registry
+from ppdp_spark.run.registry import Registry, tries_told
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.data.as_is import singled_out
 from ppdp_spark.spark.bounds.bound_grids import people_alone, with_grids
+from ppdp_spark.spark.data.as_is import singled_out
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
@@ -118,15 +118,23 @@ class _Anonymization:
             owned = publish(placed.groups, coded.layout, self.spec, metrics=metrics, **folders)
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
-            manifest = self._manifest(profile, metrics, decision)
+            manifest = self._manifest(coded, metrics, decision)
             judged = judge_release(
                 self.spark, self.staging.release, manifest, owned=self.staging.scratch, alone=alone
             )
+        refused = blindly(judged, coded.least)
+        if refused is not None:
+            Registry.beside(self.staging.output).refused(self.spec.dataset, self._facts())
+        self._stop(refused)
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
         summary["release"]["as_is"] = as_is.to_dict()
         summary["warnings"] += as_is.warnings
         summary["suppression"] = suppression.facts(found.sensitive, decision)
+        if coded.least is not None:
+            tries = Registry.beside(self.staging.output).refusals(self.spec.dataset)
+            summary["blind"] = {**coded.least.to_dict(), "refused_before": len(tries)}
+            summary["warnings"] += tries_told(tries)
         return self.staging.finish(verdict, summary, manifest, kept=owned)
 
     def _placed(self, coded: CodedTable) -> Placements:
@@ -135,7 +143,7 @@ class _Anonymization:
         whole = [*feasibility(self.spec.privacy, profile), *enough_households(coded.rows, self.spec)]
         self._stop(infeasible(whole))
         partitioner = partitioner_of(coded)
-        self._stop(infeasible(partitioner.necessary(), TOO_FREQUENT))
+        self._stop(infeasible(partitioner.necessary(), TOO_FREQUENT if coded.least is None else ""))
         placed, people = partitioner.place(), profile.took_part
         suppressed = people - profile.kept
         self._stop(over_budget(self.spec, unplaced=placed.unplaced, suppressed=suppressed, people=people))
@@ -150,15 +158,16 @@ class _Anonymization:
         return Questions(encode_rows(table, self.spec, roles, profile), profile.kept, number)
 
     def _manifest(
-        self, profile: Profile, metrics: Mapping[str, Any], decision: suppression.Decision
+        self, coded: CodedTable, metrics: Mapping[str, Any], decision: suppression.Decision
     ) -> dict[str, Any]:
         return public_manifest(
             self.spec,
-            profile.attributes,
-            rows={"input": profile.rows, "published": metrics["people"]},
+            coded.profile.attributes,
+            rows={"input": coded.profile.rows, "published": metrics["people"]},
             groups=metrics["groups"],
             suppression=suppression.public_facts(decision),
             files=table_digests(self.staging.release),
+            least=coded.least,
         )
 
     def _summary(

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.commands.anonymize import anonymize
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.errors import PpdpError, SpecError
 from ppdp_spark.report import Choice, Compared, render_sweep
 from ppdp_spark.run.active_session import session_of
@@ -34,6 +35,10 @@ _LONGEST_NAME = 80
 _AS_TEXT = ("--over", "FIELD=VALUE,VALUE,…: privacy.k_anonymity=5,10")
 _IN_PYTHON = ("over", 'fields with the values they take, such as {"privacy.k_anonymity": [5, 10]}')
 """Who asked, and what should have been given."""
+_NO_SECOND_TRY = (
+    "`partitioner` (blind) is not part of `sweep`: a release chosen because it was not refused tells that "
+    "others were; use `ppdp plan`, which looks at public facts only"
+)
 _OWN = ("output", "output.path", "output.overwrite")
 
 
@@ -113,6 +118,8 @@ def _attempt(spec: SpecLike, overrides: Sequence[str], table_given: bool) -> Rel
     try:
         varied = ReleaseSpec.of(spec, overrides, input_needed=not table_given)
         varied.require_for("anonymize", table_given=table_given)
+        if PARTITIONERS[varied.partitioner].blind:
+            return SpecError(_NO_SECOND_TRY)
         return varied
     except SpecError as error:
         return error

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility
+from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility, LeastPeople
 from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.data.grid import Numbers
 from ppdp_spark.core.data.value_names import ValueDomain
@@ -77,9 +77,9 @@ def judge_release(
 ) -> list[VerdictRow]:
     """Every criterion of the manifest, the number of rows and groups, and the bounds, from the data files.
 
-    Robustness is about priors of people, and k in households about who belongs together, which a release does
-    not show: `owned` has the owner's tables of both. Nor does it show whose value is unique: `alone` counts, by
-    quasi-identifier, those among some values that one person of the original has.
+    Robustness is about priors of people, and k in households about who belongs together, which a release
+    does not show: `owned` has the owner's tables of both. Nor does it show whose value is unique: `alone`
+    counts, by quasi-identifier, those among some values that one person of the original has.
     """
     partitioner = _partitioner(manifest)
     grouped = form_in(manifest).read(spark, release / DATA, manifest)
@@ -89,7 +89,8 @@ def judge_release(
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
-    rows = grouped.judge([*criteria, *eligible, conserved])
+    least = _least_people(manifest) if partitioner.blind else []
+    rows = grouped.judge([*criteria, *least, *eligible, conserved])
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
     if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
         rows += [_unprotected(name) for name in unknown_names(privacy, domain)]
@@ -110,6 +111,14 @@ def _partitioner(manifest: Mapping[str, Any]) -> Partitioner:
         known = ", ".join(PARTITIONERS)
         raise DataError(f"`partitioner` in {MANIFEST} is none of {known}: was it made by a newer version?")
     return PARTITIONERS[name]
+
+
+def _least_people(manifest: Mapping[str, Any]) -> list[LeastPeople]:
+    """That blind groups have the least size they are said to have."""
+    stated = manifest.get("blind")
+    if not isinstance(stated, Mapping) or not isinstance(stated.get("least_size"), int):
+        raise DataError(f"`blind` in {MANIFEST} does not state the least size of the groups")
+    return [LeastPeople(stated["least_size"], str(stated.get("chosen")))]
 
 
 def _unprotected(name: str) -> VerdictRow:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ppdp_spark.core.data.attributes import Attribute, Ordered
 from ppdp_spark.core.data.forms import FORMS, GROUP_ID
+from ppdp_spark.core.partition.least_size import LeastSize
 from ppdp_spark.run.criteria.guarantees import public_privacy
 from ppdp_spark.run.summary import package_version
 from ppdp_spark.spec import ReleaseSpec
@@ -20,6 +21,7 @@ def public_manifest(
     groups: int,
     suppression: Mapping[str, Any] | None,
     files: Mapping[str, str],
+    least: LeastSize | None = None,
 ) -> dict[str, Any]:
     """What a reader and `verify` must know of a release.
 
@@ -28,6 +30,7 @@ def public_manifest(
         rows         how many came in and how many are published
         suppression  what is public of it
         files        digests of the data files
+        least        the least size of blind groups
     """
     form, sensitive = FORMS[spec.output.form], spec.columns.sensitive
     ordered = {attribute.name: isinstance(attribute, Ordered) for attribute in attributes}
@@ -39,6 +42,7 @@ def public_manifest(
         "dataset": spec.dataset,
         "form": form.name,
         "partitioner": spec.partitioner,
+        **({} if least is None else {"blind": {"least_size": least.size, "chosen": least.chosen}}),
         "privacy": public_privacy(spec),
         "suppression": suppression,
         "rows": rows,

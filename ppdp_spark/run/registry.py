@@ -2,8 +2,9 @@
 
 The registry is the folder `.releases` beside the output folders, with one small file a release that
 is never changed again: append-only by construction, also on file systems that cannot append, and for
-runs on different outputs at the same time. It holds nothing that the manifests do not, but for one
-file: the owner's secret key of random draws, readable by the owner only.
+runs on different outputs at the same time. It holds nothing that the manifests do not, but for that blind
+groups of a dataset were refused, and for one file: the owner's secret key of random draws, readable by the
+owner only.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
 REGISTRY = ".releases"
 LISTED = 5
 _DRAW_KEY, _KEY_BYTES = "draw.key", 32
+_REFUSED = ".refused"
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,18 @@ class Registry:
         found = [self.folder.read_json(file) for file in files]
         return [each for each in found if isinstance(each, dict) and each.get("dataset") == dataset]
 
+    def refused(self, dataset: str, facts: Mapping[str, Any]) -> None:
+        """Note that blind groups of a dataset were refused: another try must not pass for the first."""
+        self.folder.create()
+        told = {"dataset": dataset, **{key: facts[key] for key in ("run_id", "created", "spec_fingerprint")}}
+        self.folder.write_json(f"{_key(dataset)}-{facts['run_id']}{_REFUSED}", told)
+
+    def refusals(self, dataset: str) -> list[dict[str, Any]]:
+        """Records of the blind groups of a dataset that were refused, oldest first."""
+        key = f"{_key(dataset)}-"
+        files = [file for file in self.folder.children() if file.startswith(key) and file.endswith(_REFUSED)]
+        return [self.folder.read_json(file) for file in files]
+
     def warnings(self, record: Mapping[str, Any]) -> list[str]:
         """What the owner must know before another release of the same people leaves the house."""
         try:
@@ -88,6 +102,17 @@ class Registry:
                 "the next release of this dataset will not be warned about it"
             ]
         return []
+
+
+def tries_told(refusals: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the owner must know of a release of blind groups that is not the first try."""
+    if not refusals:
+        return []
+    times = "once" if len(refusals) == 1 else f"{len(refusals):,} times"
+    return [
+        f"blind groups of this dataset were refused {times} before: whoever can tell that another try failed "
+        "learns that it did, which the guarantee of blind groups does not cover"
+    ]
 
 
 def record_of(summary: Mapping[str, Any], output: Folder, manifest: str) -> dict[str, Any]:

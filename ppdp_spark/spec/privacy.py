@@ -141,6 +141,12 @@ class AnyPrivacySpec(SpecModel):
         """The families that are demanded, each with its parameters, in the order of the spec."""
         return tuple((family, self._parameters(family)) for family in families() if self._asks_for(family))
 
+    @property
+    def least_group_size(self) -> int:
+        """The fewest people of a group under the criteria on counts: smaller ones need not be tried."""
+        on_counts = ((family, given) for family, given in self.demanded if not family.traits.priors)
+        return max((family.traits.least_size(given) for family, given in on_counts), default=1)
+
     def _asks_for(self, family: Family) -> bool:
         return getattr(self, family.field, None) is not None
 

@@ -38,7 +38,7 @@ from ppdp_spark.spec.paths import resolved_path
 from ppdp_spark.spec.privacy import PrivacySpec
 from ppdp_spark.spec.requirements import NO_CRITERIA, NO_INPUT, lacking
 
-Command = Literal["anonymize", "attack", "check", "eligibility", "explore", "suppress"]
+Command = Literal["anonymize", "attack", "check", "eligibility", "explore", "plan", "suppress"]
 
 HIDDEN = "(hidden)"
 MOST_QUERIES = 100_000
@@ -141,6 +141,10 @@ class ReleaseSpec(SpecModel):
     )
     privacy: PrivacySpec = PrivacySpec()
     partitioner: PartitionerName = "mondrian"
+    least_size: Annotated[int, Field(strict=True, ge=2, le=LARGEST_COUNT)] | None = Field(
+        default=None,
+        description="Fewest people of a group of the blind partitioner; predicted if left out.",
+    )
     suppression: SuppressionSpec = SuppressionSpec()
     output: OutputSpec = OutputSpec()
     explore: ExploreSpec | None = None
@@ -205,6 +209,9 @@ class ReleaseSpec(SpecModel):
         if isinstance(data.get("columns"), Mapping | ColumnsSpec):
             yield from _sensitive_problems(data, columns, privacy)
             yield from _attribute_problems(columns, privacy)
+        partitioner = _named(PARTITIONERS, data.get("partitioner", "mondrian"))
+        if data.get("least_size") is not None and partitioner is not None and not partitioner.blind:
+            yield ("least_size",), "belongs to `partitioner: blind`: remove it, or ask for that one"
 
     def require_criteria(self) -> None:
         """Raise unless at least one criterion is demanded."""
@@ -329,6 +336,12 @@ def _warnings(spec: ReleaseSpec) -> Iterator[str]:
     options = {} if spec.input is None else spec.input.options
     if any(k.casefold() == "mode" and v.casefold() == "failfast" for k, v in options.items()):
         yield "`input.options.mode` (FAILFAST): Spark's own log will quote the line that it stumbles over"
+    priors = () if spec.privacy.robustness is None else spec.privacy.robustness.priors
+    if PARTITIONERS[spec.partitioner].blind and any(prior.path is None for prior in priors):
+        yield (
+            "`privacy.robustness.priors` without a `path` are learned from the table: that blind groups pass "
+            "tells somebody who does not know these priors about them; give priors that are public"
+        )
     if spec.suppression.unsafe_fixed_seed is not None:
         yield "`suppression.unsafe_fixed_seed` is set: others could undo the suppression; not for publication"
     if spec.suppression.method == "unsafe-d":

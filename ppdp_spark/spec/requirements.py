@@ -24,10 +24,12 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
     attacks_ours = command == "attack" and spec.attack is not None and spec.attack.release is not None
     if spec.input is None and not (table_given or attacks_ours):
         yield NO_INPUT
+    if command == "plan" and not PARTITIONERS[spec.partitioner].blind:
+        yield f"`partitioner` ({spec.partitioner}) looks at sensitive values: `plan` is about blind"
+    if command in ("anonymize", "eligibility", "plan"):
+        yield from _lacking_for_release(spec)
     if command == "eligibility":  # asks whether `anonymize` can succeed
         command = "anonymize"
-    if command == "anonymize":
-        yield from _lacking_for_release(spec)
     if command in ("anonymize", "suppress") and spec.output.path is None:
         yield "`output.path` is missing: add `output: {path: out/census}`"
     if command == "suppress" and spec.suppression.method == "none":
@@ -73,10 +75,43 @@ def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
             f"`partitioner` ({partitioner.name}) needs `privacy.{partitioner.needs}`: add it, "
             f"or use {partitioner.instead}"
         )
+    if partitioner.blind:
+        yield from _blinding_problems(spec)
     unplacing = [f"`privacy.{family.field}`" for family, _ in privacy.demanded if family.traits.priors]
     if partitioner.leaves_people:
         unplacing.append(f"`partitioner` ({partitioner.name})")
+    if partitioner.blind:
+        unplacing = []
     yield from combination_problems(privacy.demanded, case_of(spec), unplacing[0] if unplacing else None)
+
+
+def _blinding_problems(spec: ReleaseSpec) -> Iterator[str]:
+    """What would let sensitive values decide about groups, or about who is in one."""
+    blind, fewest = f"`partitioner` ({spec.partitioner})", spec.privacy.least_group_size
+    if spec.suppression.method != "none":
+        yield (
+            f"`suppression.method` ({spec.suppression.method}) cannot be combined with {blind}: who is left "
+            "out would depend on sensitive values; remove one of them"
+        )
+    if spec.nulls == "suppress" and spec.columns.sensitive is not None:
+        yield (
+            f"`nulls` (suppress) cannot be combined with {blind}: somebody may be left out for having no "
+            "sensitive value, and whoever misses them learns it; use category or error"
+        )
+    if spec.least_size is not None and spec.least_size < fewest:
+        yield f"`least_size` ({spec.least_size}) must be at least {fewest}: `privacy` allows none smaller"
+    if spec.least_size is None:
+        for reason in unpredictable(spec):
+            yield f"`least_size` is missing: {reason}; add `least_size: 50`"
+
+
+def unpredictable(spec: ReleaseSpec) -> Iterator[str]:
+    """Why the least size of blind groups, and their chance to pass, cannot be predicted."""
+    for family, _ in spec.privacy.demanded:
+        if family.traits.priors:
+            yield f"it is not predicted with `privacy.{family.field}`, for priors of people are not public"
+    if case_of(spec) != "svpi":
+        yield "it is not predicted with several values per person"
 
 
 def combination_problems(demanded: Sequence[Demanded], case: str, unplacing: str | None) -> Iterator[str]:
@@ -143,14 +178,14 @@ def lacking_for_households(spec: ReleaseSpec, command: Command) -> Iterator[str]
         return
     if household.members_know_each_other:
         yield from _members_problems(spec)
-    if command == "anonymize":
+    if command in ("anonymize", "plan"):
         yield from _counting_problems(spec)
 
 
 def _counting_problems(spec: ReleaseSpec) -> Iterator[str]:
     """What does not count households while it makes groups."""
     partitioner, privacy = PARTITIONERS[spec.partitioner], spec.privacy
-    if partitioner.leaves_people:
+    if partitioner.leaves_people or partitioner.blind:
         yield f"`columns.household` needs `partitioner: mondrian`: {partitioner.name} does not count them"
     if households_needed(privacy) is None:
         yield "`columns.household` needs a k that counts households: add `k_anonymity: 10` to `privacy`"

@@ -19,6 +19,7 @@ SAME_NOUN = {
     "buckets",
     "forms",
     "households",
+    "least_size",
     "mondrian",
     "partitioners",
     "posterior_audit",

@@ -1,4 +1,4 @@
-"""What a release must still show besides privacy: nobody lost or added, and no value too frequent."""
+"""What a release must still show besides privacy: nobody lost, no value too frequent, no group too small."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.core.suppression.r import has_l_candidacy, is_p_eligible
@@ -34,6 +35,23 @@ class Conservation(Criterion[tuple[int, int]]):
         level = f"{self.people} people in {self.groups} groups"
         status = "fail" if missing else "pass"
         return [VerdictRow(self.name, level, float(people), float(self.people), "=", groups, missing, status)]
+
+
+@dataclass(frozen=True)
+class LeastPeople(KAnonymity):
+    """Blind groups have the least size that they were made with.
+
+    where
+        chosen  where it is from: `predicted` or `given by hand`
+    """
+
+    chosen: str = "predicted"
+
+    name: ClassVar[str] = "blind_grouping"
+
+    @property
+    def level(self) -> str:
+        return f"K = {self.k}, {self.chosen}"
 
 
 @dataclass(frozen=True)

@@ -148,10 +148,6 @@ class Grid:
         """Whether there are bounds on both sides of a range."""
         return bool(self.lows.size and self.highs.size and self.lows[0] <= low and self.highs[-1] >= high)
 
-    def unlisted(self, values: Numbers) -> Numbers:
-        """Those of the values that are no bounds of this grid."""
-        return np.setdiff1d(values, np.union1d(self.lows, self.highs))
-
 
 def public_step(scale: Scale, low: float | int, high: float | int, rows: int) -> Step:
     """The finest round step that makes at most 4 √rows cells of a range.

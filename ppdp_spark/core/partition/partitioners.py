@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-PartitionerName = Literal["mondrian", "art", "anatomy"]
+PartitionerName = Literal["mondrian", "art", "anatomy", "blind"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Partitioner:
         leaves_people    whether people may find no place, whichever criteria are demanded
         each_value_once  whether it makes the groups of ART, which in the binary model have each value at most
                          once [ART, Section V]
+        blind            whether it makes groups without a look at sensitive values; the release is refused if
+                         one of them fails
     """
 
     name: PartitionerName
@@ -30,6 +32,7 @@ class Partitioner:
     instead: str = ""
     leaves_people: bool = False
     each_value_once: bool = False
+    blind: bool = False
 
     @property
     def needs_sensitive(self) -> bool:
@@ -41,6 +44,7 @@ _ALL = (
     Partitioner("mondrian"),
     Partitioner("art", "robustness", "mondrian or anatomy", leaves_people=True, each_value_once=True),
     Partitioner("anatomy", "l_diversity", "mondrian", leaves_people=True),
+    Partitioner("blind", blind=True),
 )
 
 PARTITIONERS: dict[str, Partitioner] = {partitioner.name: partitioner for partitioner in _ALL}

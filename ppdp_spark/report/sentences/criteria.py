@@ -223,6 +223,30 @@ def proximity(row: Row, setting: Setting) -> Guarantee:
     )
 
 
+def blind_grouping(row: Row, setting: Setting) -> Guarantee:
+    """What the groups themselves tell whoever knows how they were made: nothing."""
+    return worded(
+        row,
+        f"blind grouping, {printable(row.get('level', ''))}",
+        (
+            f"Who is in which group was decided without a look at {setting.sensitive}: knowing how this "
+            "program works tells nobody more than the groups show.",
+            f"{counted(row)} have fewer people than blind groups were to have.",
+        ),
+        "Smallest group",
+        against=(
+            "Somebody who knows the program, the spec and the quasi-identifiers of everybody in the table: "
+            "what the other criteria bound, they bound for this reader, too."
+        ),
+        limits=(
+            "What the release says about how values depend on quasi-identifiers, for somebody who learns it "
+            "from all groups together. A release that was published after another try had been refused: that "
+            "the other one failed can be concluded. Priors that were learned from the table, for somebody "
+            "who does not know them: that the groups pass tells of them."
+        ),
+    )
+
+
 def other(row: Row, setting: Setting) -> Guarantee:
     """A criterion of another package in the words that it brings, or else what was found and needed."""
     brought = words_of(str(row.get("criterion")))
@@ -296,6 +320,7 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "known_household": household,
     "robustness": robustness,
     "r_robustness": robustness,
+    "blind_grouping": blind_grouping,
 }
 
 
@@ -307,9 +332,9 @@ def demanded(verdict: Mapping[str, Any]) -> list[Row]:
 def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[Guarantee]:
     """All guarantees of a run in the order of the verdict, those that are not met first.
 
-    `eligibility` looks at a table of which nothing is published: it guarantees nothing.
+    `eligibility` and `plan` look at a table of which nothing is published: they guarantee nothing.
     """
-    if summary.get("command") == "eligibility":
+    if summary.get("command") in ("eligibility", "plan"):
         return []
     setting, rows = Setting.of(summary), demanded(verdict)
     told = [

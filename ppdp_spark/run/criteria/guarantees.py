@@ -78,11 +78,6 @@ NOTHING = VerdictRow(
 """The verdict on a release that promises nothing."""
 
 
-def least_group_size(privacy: PrivacySpec) -> int:
-    """The fewest people of a group under the criteria on counts: smaller ones need not be tried."""
-    return max((family.traits.least_size(given) for family, given in _on_counts(privacy)), default=1)
-
-
 def value_labels(rows: Sequence[VerdictRow], labels: Sequence[str]) -> list[VerdictRow]:
     """Verdict rows whose witness names a sensitive value by its label instead of its code."""
     coded = [row.witness.get("value") for row in rows]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.partition.least_size import LeastSize
 from ppdp_spark.errors import BudgetError, InfeasibleError, PpdpError
 from ppdp_spark.spec import ReleaseSpec
 
@@ -44,6 +45,25 @@ def nobody(people: int) -> Refusal | None:
         return None
     row = VerdictRow("people", "at least 1 is published", 0.0, 1.0, ">=", 0, 1, "fail")
     return Refusal((row,), InfeasibleError("every row would be suppressed: there is nothing to publish"))
+
+
+def blindly(rows: Sequence[VerdictRow], least: LeastSize | None) -> Refusal | None:
+    """The refusal of blind groups of which one fails a criterion: nothing is mended, nothing tried again."""
+    failing = [row for row in rows if not row.ok]
+    if least is None or not failing:
+        return None
+    reasons = "; ".join(_shortfall(row) for row in failing[:LISTED_FAILURES])
+    more = f" (and {len(failing) - LISTED_FAILURES} more)" if len(failing) > LISTED_FAILURES else ""
+    return Refusal(
+        tuple(rows),
+        InfeasibleError(
+            f"the blind groups of at least {least.size:,} people ({least.chosen}) do not satisfy every "
+            f"criterion, so nothing is published: {reasons}{more}. Refusing tells whoever hears of it only "
+            "that a group fails. Another try with a larger `least_size` may succeed, and tells whoever knows "
+            "the program that this one failed, which no guarantee covers: choose a `least_size` with "
+            "room to spare, once (`ppdp plan` shows the chance of each without a look at who has which value)"
+        ),
+    )
 
 
 def over_budget(spec: ReleaseSpec, *, unplaced: int, suppressed: int, people: int) -> Refusal | None:

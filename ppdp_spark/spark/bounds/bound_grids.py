@@ -68,14 +68,10 @@ def people_alone(
 ) -> dict[str, int]:
     """How many of the printed values exactly one person has, by quasi-identifier.
 
-    Nobody has a line of a grid alone: the table is asked about all other values only.
+    All of them are counted, lines of a grid too: that nobody has one of these alone is not taken on trust.
     """
     places = {attribute.name: (j, attribute) for j, attribute in _ordered(profile.attributes)}
-    asked = {}
-    for name, values in printed.items():
-        if name in places:
-            j, attribute = places[name]
-            asked[j] = values if attribute.grid is None else attribute.grid.unlisted(values)
+    asked = {places[name][0]: values for name, values in printed.items() if name in places}
     once = held_once(table, spec, roles, asked)
     return {name: len(once[j]) for name, (j, _) in places.items() if j in once}
 

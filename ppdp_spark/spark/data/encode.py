@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Ordered
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.errors import CHANGED
 from ppdp_spark.spark.data.identifiers import household_words
 from ppdp_spark.spark.data.profile import Profile, quasi_value, sensitive_value, table_columns, take_part
@@ -34,9 +35,10 @@ def encode_rows(
 ) -> DataFrame:
     """One row per person: codes, `sensitive`, the household, the columns published as they are, `content`.
 
-    Codes are `q0, q1, …`. `content` is a hash of the row as it came, by which samples are taken. With `only`,
-    just the codes of these quasi-identifiers and `sensitive`. A value that the profile did not see stops the
-    job: codes would not mean the same any more.
+    Codes are `q0, q1, …`. `content` is a hash of the row as it came, by which samples are taken; of its
+    quasi-identifiers alone if no sensitive value may have a part in how groups are made. With `only`, just
+    the codes of these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job:
+    codes would not mean the same any more.
     """
     rows = table.where(take_part(table, spec, roles)) if spec.nulls == "suppress" else table
     wanted = [
@@ -50,7 +52,8 @@ def encode_rows(
         wanted += household_words(table, spec.columns.household.column)
     if only is None:
         wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
-        wanted.append(F.xxhash64(*map(C.column, table_columns(spec))).alias(C.CONTENT))
+        hashed = list(roles.kinds) if PARTITIONERS[spec.partitioner].blind else table_columns(spec)
+        wanted.append(F.xxhash64(*map(C.column, hashed)).alias(C.CONTENT))
     rows = rows.select(*wanted)
     names, codes, bounds, texts = rows.columns, dict[str, Column](), list[int | float](), dict[str, _Texts]()
     for j, attribute in enumerate(profile.attributes):

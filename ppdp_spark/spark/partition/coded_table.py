@@ -11,6 +11,9 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.data.forms import FORMS
+from ppdp_spark.core.partition.least_size import LeastSize
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
+from ppdp_spark.run.criteria.least_size import least_size_of
 from ppdp_spark.run.results import Stages
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.layout import Layout
@@ -21,12 +24,14 @@ from ppdp_spark.spark.engine.held_tables import Save
 from ppdp_spark.spark.partition.fragments import (
     Cut,
     Tree,
+    combinations,
     confirmed_tree,
     count_fragments,
     propose_tree,
     sampled,
     without_cuts_to,
 )
+from ppdp_spark.spark.partition.whole_table import value_domain
 from ppdp_spark.spec import ReleaseSpec
 
 
@@ -39,6 +44,7 @@ class CodedTable:
         rows    all rows
         sample  some of them, chosen by content
         signed  all rows with the columns that priors are about, and no others
+        least   the least size of blind groups; None for other partitioners
         saver   gives what writes tables of a name and reads them back
     """
 
@@ -50,6 +56,7 @@ class CodedTable:
     signed: DataFrame
     saver: Callable[[str], Save]
     stages: Stages
+    least: LeastSize | None = None
 
     @classmethod
     def of(
@@ -64,13 +71,18 @@ class CodedTable:
     ) -> CodedTable:
         """The rows of a table that take part."""
         encoded = encode_rows(table, spec, roles, profile)
-        rows, sample = encoded.drop(C.CONTENT), sampled(encoded, profile.kept)
+        kinds, least = None, None
+        if PARTITIONERS[spec.partitioner].blind:
+            kinds = combinations(profile.attributes)
+            with stages.stage("size"):
+                least = least_size_of(spec, value_domain(profile))
+        rows, sample = encoded.drop(C.CONTENT), sampled(encoded, profile.kept, kinds)
         used = {place for places in prior_places(spec) for place in places}
         signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
         published = FORMS[spec.output.form].codes_published
         kept, households = len(spec.columns.publish_as_is), spec.columns.household is not None
         layout = Layout(profile.attributes, profile.sensitive, published, kept, households)
-        return cls(spec, profile, layout, rows, sample, signed, saver, stages)
+        return cls(spec, profile, layout, rows, sample, signed, saver, stages, least)
 
     def confirmed(
         self, grouped: Callable[[Tree], DataFrame], criteria: Sequence[LocalCriterion], save: Save

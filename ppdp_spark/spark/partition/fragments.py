@@ -1,11 +1,13 @@
 """The top of the Mondrian tree: a few cuts on the driver that spread the table over tasks.
 
 Cuts come from a sample chosen by a hash of row content, so they do not depend on how the input is
-partitioned. They are kept only where exact counts of both sides satisfy every criterion.
+partitioned; for blind groups, of the quasi-identifiers alone. They are kept only where exact counts of both
+sides satisfy every criterion.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +17,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria import KAnonymity
 from ppdp_spark.core.criteria.base import LocalCriterion
-from ppdp_spark.core.data.attributes import Attribute, CodeColumn
+from ppdp_spark.core.data.attributes import Attribute, Categorical, CodeColumn
 from ppdp_spark.core.data.coded_people import Cuts, Sensitive
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.partition.mondrian import partition
@@ -36,6 +38,7 @@ A median of so many is off by less than one percent.
 
 _SAMPLE_LIMIT = 1_000_000
 _CUTS = "cuts"
+_VERY_MANY = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -96,13 +99,24 @@ def _fragment_column(tree: Tree, attributes: Sequence[Attribute], values: list[f
     return F.when(inside, left).otherwise(right)
 
 
-def sampled(rows: DataFrame, total: int) -> DataFrame:
+def combinations(attributes: Sequence[Attribute]) -> int:
+    """How many combinations of quasi-identifiers there can be, those too many to count as very many."""
+    return math.prod(
+        len(a.values) + 1 if isinstance(a, Categorical) else int(a.span) + 2 if a.narrow else _VERY_MANY
+        for a in attributes
+    )
+
+
+def sampled(rows: DataFrame, total: int, kinds: int | None = None) -> DataFrame:
     """Encoded rows chosen by the hash of their content, whatever the partitioning.
 
-    The optimizer takes the choice to the scan: rows that are left out are not encoded.
+    The optimizer takes the choice to the scan: rows that are left out are not encoded. Where the content
+    is quasi-identifiers alone, equal people come or stay away together, and of few `kinds` of people more
+    are taken.
     """
     fragments = max(1, -(-total // FRAGMENT_ROWS))
-    one_in = max(1, total // min(SAMPLE_ROWS, fragments * FRAGMENT_SAMPLE_ROWS))
+    different = total if kinds is None else min(total, kinds)
+    one_in = max(1, different // min(SAMPLE_ROWS, fragments * FRAGMENT_SAMPLE_ROWS))
     return rows.where(F.pmod(C.CONTENT, F.lit(one_in)) == 0).drop(C.CONTENT)
 
 

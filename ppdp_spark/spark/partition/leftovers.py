@@ -14,7 +14,7 @@ from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.robustness import RRobustness, relaxed
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.core.partition.placement import Placement
-from ppdp_spark.run.criteria.guarantees import least_group_size, separable_criteria
+from ppdp_spark.run.criteria.guarantees import separable_criteria
 from ppdp_spark.run.criteria.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
@@ -60,7 +60,7 @@ class Demands:
         if robust is not None:
             criteria.append(relaxed(robust.r))
             distinct = max(distinct, math.ceil(float(robust.r)))
-        least = max(2, least_group_size(privacy))
+        least = max(2, privacy.least_group_size)
         if privacy.l_diversity is not None:
             least = max(least, distinct)
         return cls(tuple(criteria), robust, least, distinct)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from ppdp_spark.spark.partition.art import anatomy, art
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark
-from ppdp_spark.spark.partition.mondrian import mondrian
+from ppdp_spark.spark.partition.mondrian import BlindTable, mondrian
 
 ON_SPARK: dict[str, Callable[[CodedTable], PartitionerOnSpark]] = {
     "mondrian": mondrian,
     "art": art,
     "anatomy": anatomy,
+    "blind": BlindTable,
 }
 
 

@@ -40,7 +40,7 @@ def release_summary(
         },
         "release": _release(spec, profile, metrics, release),
         "sensitive": _sensitive(profile.sensitive),
-        "metrics": _measured(spec, metrics),
+        "metrics": measured_facts(spec, metrics),
     }
 
 
@@ -73,7 +73,8 @@ def _sensitive(domain: SensitiveDomain | None) -> dict[str, Any] | None:
     return {"column": domain.column, "case": domain.case, "distinct": len(listed), "values": values}
 
 
-def _measured(spec: ReleaseSpec, metrics: Mapping[str, Any]) -> dict[str, Any]:
+def measured_facts(spec: ReleaseSpec, metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """What the summary says of the quality of groups."""
     mean, ncp, k = metrics["people"] / metrics["groups"], metrics["ncp"], spec.privacy.k_anonymity
     sizes = {key: metrics[key] for key in ("smallest", "largest")}
     measured = {

@@ -115,10 +115,10 @@ def test_every_row_of_a_verdict_has_the_parameters_of_its_criterion() -> None:
 
 
 def test_the_least_size_of_a_group_is_that_of_the_strictest_criterion_on_counts() -> None:
-    assert guarantees.least_group_size(demanding()) == 3
-    assert guarantees.least_group_size(demanding(k_anonymity=3, alpha_k={"alpha": 0.15, "k": 5})) == 7
-    assert guarantees.least_group_size(demanding(t_closeness={"t": 0.2})) == 1
-    assert guarantees.least_group_size(demanding(robustness={**STATED["robustness"], "r": 5})) == 1
+    assert demanding().least_group_size == 3
+    assert demanding(k_anonymity=3, alpha_k={"alpha": 0.15, "k": 5}).least_group_size == 7
+    assert demanding(t_closeness={"t": 0.2}).least_group_size == 1
+    assert demanding(robustness={**STATED["robustness"], "r": 5}).least_group_size == 1
 
 
 def test_public_manifests_show_no_paths() -> None:

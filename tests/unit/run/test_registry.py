@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ppdp_spark.run import staging as stagings
-from ppdp_spark.run.registry import LISTED, Registry
+from ppdp_spark.run.registry import LISTED, Registry, tries_told
 from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import Folder
 from support.released.text_releases import published, spec_for, state, verdict
@@ -128,3 +128,20 @@ def test_other_files_in_the_registry_do_no_harm(tmp_path, name):
     (tmp_path / ".releases").mkdir()
     (tmp_path / ".releases" / name).write_text("{")
     assert published(tmp_path / "out", "one").summary["warnings"] == ["of the spec"]
+
+
+def test_refusals_are_remembered_by_dataset_and_are_no_releases(tmp_path):
+    registry, facts = (
+        Registry(Folder.at(tmp_path / ".releases")),
+        {"created": "2026-01-01", "spec_fingerprint": "f"},
+    )
+    assert registry.refusals("d") == [] and tries_told([]) == []
+    registry.refused("d", {**facts, "run_id": "1", "spec": {"secret": 1}})
+    registry.refused("d", {**facts, "run_id": "2"})
+    registry.refused("e", {**facts, "run_id": "3"})
+    assert [set(found) for found in registry.refusals("d")] == [
+        {"dataset", "run_id", "created", "spec_fingerprint"}
+    ] * 2
+    assert "refused 2 times before" in tries_told(registry.refusals("d"))[0]
+    assert "refused once before" in tries_told(registry.refusals("e"))[0]
+    assert registry.earlier("d") == [] and registry.warnings(record()) == []

@@ -52,6 +52,11 @@ def test_specs_without_it_are_what_they_were():
             {"partitioner": "anatomy", "privacy": {"k_anonymity": 5, "l_diversity": DISTINCT}},
         ),
         (
+            "plan",
+            "`partitioner: mondrian`: blind does not count them",
+            {"partitioner": "blind", "privacy": {"k_anonymity": 5}},
+        ),
+        (
             "anonymize",
             "`privacy.robustness` cannot be combined with `columns.household`: remove one of them",
             {"privacy": {"k_anonymity": 5, "robustness": ROBUST}},

@@ -183,7 +183,7 @@ from support.specs import changed, problems, valid
             ["sex", "sex"],
             "`privacy.robustness.priors.0.attributes` names a column twice",
         ),
-        ("partitioner", "kd", "`partitioner` (kd) must be one of mondrian, art, anatomy"),
+        ("partitioner", "kd", "`partitioner` (kd) must be one of mondrian, art, anatomy, blind"),
         ("suppression/l", ..., "`suppression.l` is missing: method r needs it, add `l: 6`"),
         ("suppression/l", 0, "`suppression.l` (0) must be at least 1"),
         ("suppression/budget", 1.2, "`suppression.budget` (1.2) must be at most 1"),
