@@ -26,6 +26,7 @@ SPEC: dict[str, Any] = {
         "sensitive": "ill",
     },
     "privacy": {"k_anonymity": K, "l_diversity": {"kind": "distinct", "l": 2}},
+    "output": {"bounds": "tight"},
 }
 
 
