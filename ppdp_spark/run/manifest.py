@@ -29,7 +29,7 @@ def public_manifest(
         suppression  what is public of it
         files        digests of the data files
     """
-    form, sensitive = FORMS[spec.output.form], spec.columns.sensitive
+    form, sensitive = FORMS[spec.output.form], [attribute.model_dump() for attribute in spec.columns.attributes]
     ordered = {attribute.name: isinstance(attribute, Ordered) for attribute in attributes}
     return {
         "format": 1,
@@ -49,6 +49,6 @@ def public_manifest(
             "ranges": [name for name, numeric in ordered.items() if form.has_bounds(ordered=numeric)],
             "publish_as_is": list(spec.columns.publish_as_is),
         },
-        "sensitive": None if sensitive is None else {"column": sensitive.column, "case": sensitive.case},
+        "sensitive": sensitive if len(sensitive) > 1 else sensitive[0] if sensitive else None,
         "files": files,
     }

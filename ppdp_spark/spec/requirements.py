@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ppdp_spark.core.criteria.family import Family, Parameters
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
+from ppdp_spark.spec.several_attributes import lacking_for_several
 
 if TYPE_CHECKING:
     from ppdp_spark.spec.release import Command, ReleaseSpec
@@ -25,6 +26,7 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
         yield NO_INPUT
     if command == "eligibility":  # asks whether `anonymize` can succeed
         command = "anonymize"
+    yield from lacking_for_several(spec, command)
     if command == "anonymize":
         yield from _lacking_for_release(spec)
     if command in ("anonymize", "suppress") and spec.output.path is None:
@@ -74,7 +76,8 @@ def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
     unplacing = [f"`privacy.{family.field}`" for family, _ in privacy.demanded if family.traits.priors]
     if partitioner.leaves_people:
         unplacing.append(f"`partitioner` ({partitioner.name})")
-    yield from combination_problems(privacy.demanded, case_of(spec), unplacing[0] if unplacing else None)
+    demanded = [pair for part in privacy.parts.values() for pair in part.demanded]
+    yield from combination_problems(demanded, case_of(spec), unplacing[0] if unplacing else None)
 
 
 def combination_problems(demanded: Sequence[Demanded], case: str, unplacing: str | None) -> Iterator[str]:
@@ -86,7 +89,8 @@ def combination_problems(demanded: Sequence[Demanded], case: str, unplacing: str
 
 def case_of(spec: ReleaseSpec) -> str:
     """What a person may have in the sensitive column: one value, a set, a multiset."""
-    return "svpi" if spec.columns.sensitive is None else spec.columns.sensitive.case
+    cases = {attribute.case for attribute in spec.columns.attributes}
+    return cases.pop() if len(cases) == 1 else "svpi"
 
 
 def _not_with_people_unplaced(demanded: Sequence[Demanded], cause: str) -> Iterator[str]:

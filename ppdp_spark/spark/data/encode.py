@@ -31,7 +31,7 @@ def encode_rows(
     *,
     only: Collection[int] | None = None,
 ) -> DataFrame:
-    """One row per person: codes `q0, q1, …`, `sensitive`, the columns published as they are, and `content`.
+    """One row per person: codes `q0, q1, …`, `sensitive, sensitive1, …`, the columns published as they are, and `content`.
 
     `content` is a hash of the row as it came, by which samples are taken. With `only`, just the codes of
     these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job: codes
@@ -43,8 +43,8 @@ def encode_rows(
         for j, (name, kind) in enumerate(roles.kinds.items())
         if only is None or j in only
     ]
-    if profile.sensitive is not None:
-        wanted.append(sensitive_value(spec, table).alias(C.SENSITIVE))
+    for place, declared in enumerate(spec.columns.attributes):
+        wanted.append(sensitive_value(declared, table).alias(C.sensitive(place)))
     if only is None:
         wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
         wanted.append(F.xxhash64(*map(C.column, table_columns(spec))).alias(C.CONTENT))
@@ -58,10 +58,10 @@ def encode_rows(
             codes[name] = _ordered_code(F.col(name), attribute, bounds)
         else:
             texts[name] = _Texts(attribute.values, first_code=1, null_code=0)
-    if profile.sensitive is not None and profile.sensitive.case == "svpi":
-        values = profile.sensitive.values
-        known = values[:-1] if values and values[-1] is None else values
-        texts[C.SENSITIVE] = _Texts(known, first_code=0, null_code=len(known))
+    for place, domain in enumerate(profile.domains):
+        if domain.case == "svpi":
+            known = domain.values[:-1] if domain.values and domain.values[-1] is None else domain.values
+            texts[C.sensitive(place)] = _Texts(known, first_code=0, null_code=len(known))
     if texts:
         rows = _looked_up(rows, texts)
     if bounds:

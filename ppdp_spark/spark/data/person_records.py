@@ -141,8 +141,8 @@ def _compared(columns: ColumnsSpec, person: PersonSpec) -> Iterator[tuple[str, s
         yield f"columns.quasi_identifiers.{name}", name
     for name in columns.publish_as_is:
         yield "columns.publish_as_is", name
-    if columns.sensitive is not None:
-        yield "columns.sensitive.column", columns.sensitive.column
+    for place, attribute in sensitive_places(columns):
+        yield f"{place}.column", attribute.column
 
 
 def _parts(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -> Iterator[_Part]:
@@ -158,13 +158,14 @@ def _parts(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -> Iterat
             yield agreeing(name, field, "declare `varies: latest`, or clean the table")
     for name in columns.publish_as_is:
         yield agreeing(name, "columns.publish_as_is", "leave the column out, or clean the table")
-    if columns.sensitive is None:
-        return
-    name, field = columns.sensitive.column, "columns.sensitive"
-    if columns.sensitive.case == "svpi":
-        yield agreeing(name, field, "declare `case: mvpi-set` or `mvpi-multiset`, or clean the table")
-    else:
-        yield _Part(name, field, _collected(table, name, each_once=columns.sensitive.case == "mvpi-set"))
+    several = len(columns.attributes) > 1
+    fix = "" if several else "declare `case: mvpi-set` or `mvpi-multiset`, or "
+    for field, declared in sensitive_places(columns):
+        name = declared.column
+        if declared.case == "svpi":
+            yield agreeing(name, field, f"{fix}clean the table")
+        else:
+            yield _Part(name, field, _collected(table, name, each_once=declared.case == "mvpi-set"))
 
 
 def _agreeing(table: DataFrame, name: str, field: str, fix: str) -> _Part:
