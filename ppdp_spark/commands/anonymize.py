@@ -28,7 +28,7 @@ from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
-from ppdp_spark.spark.partition.whole_table import feasibility, value_domain
+from ppdp_spark.spark.partition.whole_table import feasibility, value_domains
 from ppdp_spark.spark.release.publish import publish, require_conserved
 from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.release_summary import release_summary
@@ -89,11 +89,12 @@ class _Anonymization:
             require_one_row_each(table, self.spec.columns)
             profile = profile_table(table, self.spec, roles)
             counts["rows"] = profile.rows
-            require_named_values(self.spec.privacy, value_domain(profile))
-        found, asked = profile, self._asked(table, roles, profile)
-        rng = suppression.generator(self.spec, profile.sensitive, self.draws)
+            require_named_values(self.spec.privacy, value_domains(profile))
+        asked = self._asked(table, roles, profile)
+        suppressing = suppression.decisive(self.spec, profile)
+        rng = suppression.generator(self.spec, suppressing, self.draws)
         with self.stages.stage("suppress") as counts:
-            decision = suppression.decide(self.spec, profile.sensitive, rng)
+            decision = suppression.decide(self.spec, suppressing, rng)
             self._stop(suppression.refusal_of(decision))
             table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
             self._stop(nobody(profile.kept))
@@ -114,7 +115,7 @@ class _Anonymization:
             judged = judge_release(self.spark, self.staging.release, manifest, extrema=owned)
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
-        summary["suppression"] = suppression.facts(found.sensitive, decision)
+        summary["suppression"] = suppression.facts(suppressing, decision)
         return self.staging.finish(verdict, summary, manifest, kept=() if owned is None else (EXTREMA,))
 
     def _placed(self, coded: CodedTable) -> Placements:

@@ -58,4 +58,5 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
 def _undivided(spec: ReleaseSpec, profile: Profile) -> list[VerdictRow]:
     """The verdict on everybody as one group; no release is safer where unions of safe groups are safe."""
     whole = feasibility(spec.privacy, profile)
-    return [*suppression_stage.decide(spec, profile.sensitive, random.Random()).rows, *whole]
+    decisive = suppression_stage.decisive(spec, profile)
+    return [*suppression_stage.decide(spec, decisive, random.Random()).rows, *whole]

@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility
 from ppdp_spark.core.criteria.robustness import RRobustness
-from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
@@ -23,6 +22,7 @@ from ppdp_spark.run.criteria.guarantees import (
     value_labels,
 )
 from ppdp_spark.run.criteria.knowledge import robust_criterion, unknown_names
+from ppdp_spark.run.manifest import published_attributes
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import DATA, EXTREMA, MANIFEST, PRIVATE, RELEASE, Folder, table_digests
 from ppdp_spark.run.summary import run_facts
@@ -30,6 +30,7 @@ from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.group_scan import reduce_groups
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
+from ppdp_spark.spark.judge.several_attributes import judged_release
 from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.published_tables import PublishedTables
 
@@ -63,9 +64,11 @@ def judge_release(
     Robustness is about priors of people, which a release does not show: `extrema` is the owner's table.
     """
     partitioner = _partitioner(manifest)
+    if len(published_attributes(manifest)) > 1:
+        return judged_release(spark, release, manifest)
     grouped = form_in(manifest).read(spark, release / DATA, manifest)
     privacy = published_privacy(manifest["privacy"])
-    domain = value_domain(grouped)
+    domain = grouped.domain
     criteria = criteria_of(privacy, domain)
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
@@ -94,11 +97,6 @@ def _unprotected(name: str) -> VerdictRow:
 
 _NAMES_UNCHECKED = "0.1."
 """Versions that did not check the names in `skyline.values`; later ones do before they publish."""
-
-
-def value_domain(grouped: Grouped) -> ValueDomain:
-    """The sensitive values of groups as criteria see them."""
-    return ValueDomain(grouped.labels, grouped.counts, grouped.case or "svpi", grouped.kind)
 
 
 def _robustness(

@@ -8,8 +8,14 @@ from typing import Any
 from ppdp_spark.core.data.attributes import Attribute, Ordered
 from ppdp_spark.core.data.forms import FORMS, GROUP_ID
 from ppdp_spark.run.criteria.guarantees import public_privacy
-from ppdp_spark.run.summary import package_version
+from ppdp_spark.run.summary import one_or_all, package_version
 from ppdp_spark.spec import ReleaseSpec
+
+
+def published_attributes(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The sensitive attributes of a release, `column` and `case` of each: none, one or several."""
+    stated = manifest["sensitive"]
+    return [] if stated is None else list(stated) if isinstance(stated, list) else [stated]
 
 
 def public_manifest(
@@ -29,7 +35,10 @@ def public_manifest(
         suppression  what is public of it
         files        digests of the data files
     """
-    form, sensitive = FORMS[spec.output.form], [attribute.model_dump() for attribute in spec.columns.attributes]
+    form, sensitive = (
+        FORMS[spec.output.form],
+        [attribute.model_dump() for attribute in spec.columns.attributes],
+    )
     ordered = {attribute.name: isinstance(attribute, Ordered) for attribute in attributes}
     return {
         "format": 1,
@@ -49,6 +58,6 @@ def public_manifest(
             "ranges": [name for name, numeric in ordered.items() if form.has_bounds(ordered=numeric)],
             "publish_as_is": list(spec.columns.publish_as_is),
         },
-        "sensitive": sensitive if len(sensitive) > 1 else sensitive[0] if sensitive else None,
+        "sensitive": one_or_all(sensitive),
         "files": files,
     }

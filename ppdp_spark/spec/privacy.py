@@ -171,7 +171,9 @@ class AnyPrivacySpec(CriteriaSpec):
     def criteria(self) -> tuple[str, ...]:
         """Names of the criteria that are demanded, of single attributes too."""
         own = (self.per_attribute or {}).items()
-        return super().criteria + tuple(f"{PER_ATTRIBUTE}.{a}.{name}" for a, each in own for name in each.criteria)
+        return super().criteria + tuple(
+            f"{PER_ATTRIBUTE}.{a}.{name}" for a, each in own for name in each.criteria
+        )
 
     @property
     def parts(self) -> dict[Location, CriteriaSpec]:

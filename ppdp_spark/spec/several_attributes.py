@@ -26,7 +26,9 @@ def several_problems(
     data: Mapping[str, Any], columns: Mapping[str, Any], privacy: Mapping[str, Any]
 ) -> Iterator[tuple[Location, str]]:
     """Problems that raw data has because there are several sensitive attributes, or because there are not."""
-    declared = [fields_of(SensitiveSpec.written_out(each)) for each in sensitive_list(columns.get("sensitive"))]
+    declared = [
+        fields_of(SensitiveSpec.written_out(each)) for each in sensitive_list(columns.get("sensitive"))
+    ]
     names = [each["column"] for each in declared if isinstance(each.get("column"), str)]
     own = privacy.get(PER_ATTRIBUTE)
     yield from _criteria_of_one(own if isinstance(own, Mapping) else {}, names)
@@ -34,17 +36,23 @@ def several_problems(
         return
     for i, each in enumerate(declared):
         if each.get("case") in ("mvpi-set", "mvpi-multiset"):
-            told = f"({each['case']}) {ONE}: of several, each has one value per person; remove `case`, or declare it alone"
-            yield ("columns", "sensitive", i, "case"), told
+            told = f"({each['case']}) {ONE}, each of which has one value per person: "
+            yield ("columns", "sensitive", i, "case"), f"{told}remove `case`, or declare one attribute"
     if fields_of(privacy.get("skyline")).get("values"):
         told = "names values of one attribute, and there are several: move the skyline to "
-        yield ("privacy", "skyline", "values"), f"{told}`privacy.{PER_ATTRIBUTE}.{excerpt(names[0] if names else '...')}`"
+        yield (
+            ("privacy", "skyline", "values"),
+            f"{told}`privacy.{PER_ATTRIBUTE}.{excerpt(names[0] if names else '...')}`",
+        )
     for family in families():
         if family.traits.priors and privacy.get(family.field) is not None:
             yield ("privacy", family.field), f"{ONE}: remove it, or declare one attribute"
     suppression = fields_of(data.get("suppression"))
     if suppression.get("method", "none") != "none" or suppression.get("l") is not None:
-        yield ("suppression",), f"{ONE}: which of them decides is not known; remove it, or declare one attribute"
+        yield (
+            ("suppression",),
+            f"{ONE}: which of them decides is not known; remove it, or declare one attribute",
+        )
     if data.get("partitioner", "mondrian") != "mondrian":
         yield ("partitioner",), f"({shown(data['partitioner'])}) {ONE}: use mondrian"
     if columns.get("publish_as_is"):
@@ -78,7 +86,8 @@ def lacking_for_several(spec: ReleaseSpec, command: Command) -> Iterator[str]:
         traits, name = family.traits, f"`{dotted((*at, family.field))}`"
         if traits.couples(given):
             when, _ = traits.coupling
-            yield f"{f'{name} {when}'.rstrip()} {ONE}: it looks at several groups together; demand less, or declare one attribute"
+            told = f"{name} {when}".rstrip()
+            yield f"{told} looks at several groups together, and {ONE}: demand less, or declare one attribute"
         elif command == "check" and not traits.closed("svpi"):
             yield (
                 f"{name} is not closed under union, so with several sensitive attributes it "

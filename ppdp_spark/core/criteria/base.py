@@ -47,6 +47,11 @@ class VerdictRow:
     def ok(self) -> bool:
         return self.status != "fail"
 
+    def of_attribute(self, attribute: str) -> VerdictRow:
+        """The same about one sensitive attribute of several, which level and parameters then name."""
+        named = {"sensitive": attribute, **self.parameters}
+        return replace(self, level=f"{attribute}: {self.level}", parameters=named)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 

@@ -33,7 +33,7 @@ class ValueDomain:
 
 
 def only_one(attributes: Sequence[_Attribute]) -> _Attribute | None:
-    """The sensitive attribute if there is one; what is not made for several stops here, and decides nothing."""
+    """The sensitive attribute if there is one; what is not made for several stops here."""
     if len(attributes) > 1:
         raise InternalError("this is about one sensitive attribute, and there are several: nothing was done")
     return attributes[0] if attributes else None

@@ -20,7 +20,7 @@ from pyspark.sql import types as T
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.identifiers import require_one_person_each
 from ppdp_spark.spark.data.sameness import folded
-from ppdp_spark.spark.data.tables import require_declared
+from ppdp_spark.spark.data.tables import require_declared, sensitive_places
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.held_tables import Save

@@ -135,7 +135,9 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
     named = [name for name, kind in roles.kinds.items() if kind == "categorical"]
     jobs: list[Callable[[], Any]] = [lambda: _first_pass(table, spec, roles, part)]
     jobs += [partial(_distinct, rows, name) for name in named]
-    jobs += [partial(_sensitive_domain, rows, spec, roles, place, MOST_SENSITIVE_VALUES) for place in _places(spec)]
+    jobs += [
+        partial(_sensitive_domain, rows, spec, roles, place, MOST_SENSITIVE_VALUES) for place in _places(spec)
+    ]
     found, *rest = all_at_once(table.sparkSession, jobs)
     kept = int(found["kept"])
     nulls = _nulls(spec, roles, found)
@@ -292,7 +294,7 @@ def _attribute(
 def _sensitive_domain(
     rows: DataFrame, spec: ReleaseSpec, roles: Roles, place: int, most: int
 ) -> SensitiveDomain:
-    """Values of one sensitive attribute and their counts, by one aggregation; null, if any, has the last code."""
+    """Values of one sensitive attribute and their counts, by one aggregation; null, if any, comes last."""
     declared, type_name = spec.columns.attributes[place], roles.sensitive[place]
     value, records = sensitive_value(declared, rows), publishes_records(spec, declared)
     value = F.array_distinct(value) if records else value

@@ -201,7 +201,9 @@ def _checked_digits(field: str, found: T.DataType, kind: str, problems: list[str
 def sensitive_places(columns: ColumnsSpec) -> list[tuple[str, SensitiveSpec]]:
     """The sensitive attributes, each with the field of the spec that declares it."""
     several = len(columns.attributes) > 1
-    return [(f"columns.sensitive{f'.{i}' if several else ''}", one) for i, one in enumerate(columns.attributes)]
+    return [
+        (f"columns.sensitive{f'.{i}' if several else ''}", one) for i, one in enumerate(columns.attributes)
+    ]
 
 
 def _sensitive_types(
@@ -209,7 +211,9 @@ def _sensitive_types(
 ) -> tuple[str, ...]:
     places = sensitive_places(columns)
     return tuple(
-        _sensitive_type(place, one, types[one.column], problems) for place, one in places if one.column in types
+        _sensitive_type(place, one, types[one.column], problems)
+        for place, one in places
+        if one.column in types
     )
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> Source:
     """A release of ours; where it describes groups, each is one tuple of labels."""
     sensitive = manifest["sensitive"]
+    if isinstance(sensitive, list):
+        raise DataError(f"the release has {len(sensitive)} sensitive attributes, and `attack` is for one")
     if sensitive is None or sensitive["case"] != "svpi":
         raise DataError(
             "the release has no sensitive column with one value per person: there is nothing to infer"

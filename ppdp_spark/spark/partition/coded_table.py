@@ -66,7 +66,7 @@ class CodedTable:
         used = {place for places in prior_places(spec) for place in places}
         signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
         published = FORMS[spec.output.form].codes_published
-        layout = Layout(profile.attributes, profile.sensitive, published, len(spec.columns.publish_as_is))
+        layout = Layout(profile.attributes, profile.domains, published, len(spec.columns.publish_as_is))
         return cls(spec, profile, layout, rows, sample, signed, saver, stages)
 
     def confirmed(
@@ -84,7 +84,7 @@ class CodedTable:
         with self.stages.stage("partition"):
             groups = save(grouped(tree))
             if not groups.where(~F.col(C.SOUND)).isEmpty():
-                counts = count_fragments(self.rows, tree, attributes, self.layout.domain)
+                counts = count_fragments(self.rows, tree, self.layout)
                 tree = confirmed_tree(tree, counts, criteria)
                 groups = save(grouped(tree))
         return groups, tree

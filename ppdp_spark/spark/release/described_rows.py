@@ -114,11 +114,12 @@ class PeopleRows:
 class ValueCounts:
     """One row per group and sensitive value that occurs in it, with the number of occurrences."""
 
+    name: str
     domain: SensitiveDomain
     values: Values
 
     def rows(self, groups: pa.Table) -> pa.Table:
-        held = whole(groups, C.SENSITIVE)
+        held = whole(groups, self.name)
         group, held = _owners(_lengths(held)), held.flatten()
         if self.domain.case != "svpi":
             group, held = np.repeat(group, _lengths(held)), self.domain.codes(held.flatten())

@@ -67,6 +67,12 @@ class Decision:
         return all(row.ok for row in self.rows)
 
 
+def decisive(spec: ReleaseSpec, profile: Profile) -> SensitiveDomain | None:
+    """The attribute whose frequent values are suppressed; None if suppression is not asked about any."""
+    asked = spec.suppression.method != "none" or spec.suppression.l is not None
+    return profile.sensitive if asked else None
+
+
 def generator(spec: ReleaseSpec, domain: SensitiveDomain | None, draws: Registry) -> random.Random:
     """The draw for these very data: a function of the owner's secret key and of the counts of values.
 
