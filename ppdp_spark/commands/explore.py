@@ -28,6 +28,7 @@ from ppdp_spark.spark.data.given_tables import TableLike, source_of
 from ppdp_spark.spark.data.person_records import input_facts
 from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.judge.grouped_tables import Grouped
+from ppdp_spark.spark.judge.several_attributes import read_attributes
 from ppdp_spark.spec import ExploreSpec, ReleaseSpec, SpecLike
 
 

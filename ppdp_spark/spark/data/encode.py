@@ -31,7 +31,7 @@ def encode_rows(
     *,
     only: Collection[int] | None = None,
 ) -> DataFrame:
-    """One row per person: codes `q0, q1, …` and `sensitive, sensitive1, …`, what is published as it is, `content`.
+    """One row per person: codes `q0, …`, `sensitive, sensitive1, …`, what is published as it is, `content`.
 
     `content` is a hash of the row as it came, by which samples are taken. With `only`, just the codes of
     these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job: codes

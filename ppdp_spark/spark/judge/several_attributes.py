@@ -34,7 +34,7 @@ from ppdp_spark.spec import ColumnsSpec, PrivacySpec
 
 
 def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
-    """Every criterion of the manifest for each attribute, the order of values, and the number of rows and groups."""
+    """Every criterion of the manifest for each attribute, and the order of what is published."""
     form, data = form_in(manifest), release / DATA
     privacy = published_privacy(manifest["privacy"])
     names = [attribute["column"] for attribute in published_attributes(manifest)]
@@ -71,7 +71,7 @@ def read_attributes(table: DataFrame, columns: ColumnsSpec) -> dict[str, Grouped
 def judged_table(
     privacy: PrivacySpec, columns: ColumnsSpec, table: DataFrame, cells: Mapping[str, Grouped]
 ) -> list[VerdictRow]:
-    """The criteria of groups for the groups, those of values for the cells; then what was measured unasked."""
+    """The criteria of groups for the groups, those of values for the cells, and what was measured unasked."""
     domains = {name: grouped.domain for name, grouped in cells.items()}
     groups = read_groups(table, columns.model_copy(update={"sensitive": None}))
     rows = list(unprotected(privacy, domains)) if privacy.criteria else []

@@ -42,7 +42,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class FindDisorder:
-    """Counts rows that come before one they should follow; where rows do not follow each other, both ends go out.
+    """Counts rows that stand before one they should follow, and tells the ends of each stretch of rows.
 
     where
         values  every value of each column, by its code
@@ -104,7 +104,7 @@ def out_of_order(spark: SparkSession, folder: Folder, columns: Mapping[str, Sequ
     # Written by this program's own tasks a moment ago, over Spark's channel.
     parts = [pickle.loads(part) for part in found.to_pylist()]
     stretches = sorted((one for _, more in parts for one in more), key=lambda one: (place[one.file], one.row))
-    return sum(wrong for wrong, _ in parts) + _between(stretches)
+    return sum(int(wrong) for wrong, _ in parts) + _between(stretches)
 
 
 def _between(stretches: Sequence[Stretch]) -> int:

@@ -72,7 +72,7 @@ class Publication:
 
     def extrema(self) -> Iterator[tuple[Folder, DescribedRows]]:
         """The owner's table, for tasks to write beside the published ones."""
-        domain = self.layout.domain
+        domain = None if self.owned is None else self.layout.domain
         if domain is not None and self.owned is not None:
             values = Values(typed_values(self.groups.sparkSession, domain.values, "string"))
             yield self.owned, PriorRows(values, self.sets)
