@@ -30,9 +30,9 @@ from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.group_scan import reduce_groups
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
-from ppdp_spark.spark.judge.several_attributes import judged_release
 from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.published_tables import PublishedTables
+from ppdp_spark.spark.release.several_attributes import judged_release
 
 
 @told_plainly

@@ -1,10 +1,9 @@
-"""Several sensitive attributes judged one by one, as a reader who knows the others sees them.
+"""Several sensitive attributes of any table judged one by one, as a reader who knows the others sees them.
 
-In a release of ours the attributes of a group are published independently: each is judged by itself, and that
-nothing links them is part of the verdict. In any other table they stand side by side in rows. Whoever knows
-some of them finds the person's row by these, so the rest must be safe in every cell of a group and the values
-of the others [Machanavajjhala et al. 2007, Sec 4.2]. Criteria that unions keep hold in coarser cells, too: of
-whoever knows only some of the others, or none.
+In a table that is not a release of ours they stand side by side in rows. Whoever knows some of them finds the
+person's row by these, so the rest must be safe in every cell of a group and the values of the others
+[Machanavajjhala et al. 2007, Sec 4.2]. Criteria that unions keep hold in coarser cells, too: of whoever knows
+only some of the others, or none.
 """
 
 from __future__ import annotations
@@ -13,43 +12,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import Conservation
 from ppdp_spark.core.criteria.families import families
-from ppdp_spark.run.criteria.guarantees import measured_criteria, published_privacy
+from ppdp_spark.run.criteria.guarantees import measured_criteria
 from ppdp_spark.run.criteria.several_attributes import (
     criteria_of_groups,
     criteria_of_values,
     labelled,
     unprotected,
 )
-from ppdp_spark.run.manifest import published_attributes
-from ppdp_spark.run.storage import DATA, Folder
 from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
-from ppdp_spark.spark.judge.value_order import out_of_order, unlinked_row
-from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spec import ColumnsSpec, PrivacySpec
-
-
-def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
-    """Every criterion of the manifest for each attribute, and the order of what is published."""
-    form, data = form_in(manifest), release / DATA
-    privacy = published_privacy(manifest["privacy"])
-    names = [attribute["column"] for attribute in published_attributes(manifest)]
-    read = {name: form.read(spark, data, manifest, place) for place, name in enumerate(names)}
-    domains = {name: grouped.domain for name, grouped in read.items()}
-    conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
-    rows, first = list(unprotected(privacy, domains)), names[0]
-    rows += read[first].judge(criteria_of_groups(privacy, domains))
-    for name, grouped in read.items():
-        criteria = criteria_of_values(privacy, name, grouped.domain)
-        rows += labelled(grouped.judge([*criteria, conserved]), name)
-    wrong = 0
-    for table, columns in form.ordered(data, names):
-        wrong += out_of_order(spark, table, {column: read[column].values for column in columns})
-    return [*rows, unlinked_row(wrong, manifest["groups"])]
 
 
 def read_attributes(table: DataFrame, columns: ColumnsSpec) -> dict[str, Grouped]:
