@@ -18,7 +18,7 @@ from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
 from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec, sensitive_list
-from ppdp_spark.spec.document import read_document
+from ppdp_spark.spec.document import read_document, resolved_path
 from ppdp_spark.spec.fields import (
     Listed,
     Number,
@@ -34,7 +34,6 @@ from ppdp_spark.spec.fields import (
 from ppdp_spark.spec.messages import A_MAPPING, Location, excerpt, located, shown, wrong_kind
 from ppdp_spark.spec.nearest import suggestion
 from ppdp_spark.spec.overrides import overridden
-from ppdp_spark.spec.paths import resolved_path
 from ppdp_spark.spec.privacy import PrivacySpec, SkylineSpec
 from ppdp_spark.spec.requirements import NO_CRITERIA, NO_INPUT, lacking
 from ppdp_spark.spec.several_attributes import several_problems

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ppdp_spark.core.criteria.families import families
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.columns import SensitiveSpec, sensitive_list
 from ppdp_spark.spec.fields import fields_of
 from ppdp_spark.spec.messages import Location, dotted, excerpt, shown
@@ -53,8 +54,11 @@ def several_problems(
             ("suppression",),
             f"{ONE}: which of them decides is not known; remove it, or declare one attribute",
         )
-    if data.get("partitioner", "mondrian") != "mondrian":
-        yield ("partitioner",), f"({shown(data['partitioner'])}) {ONE}: use mondrian"
+    given = data.get("partitioner")
+    partitioner = PARTITIONERS.get(given) if isinstance(given, str) else None
+    if partitioner is not None and not partitioner.several:
+        able = " or ".join(one.name for one in PARTITIONERS.values() if one.several)
+        yield ("partitioner",), f"({shown(given)}) {ONE}: use {able}"
     if columns.get("publish_as_is"):
         told = "would stand beside several sensitive attributes, whose values are not told whose they are: "
         yield ("columns", "publish_as_is"), f"{told}leave these columns out, or declare one attribute"

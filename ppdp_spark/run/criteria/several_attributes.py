@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, VerdictRow
-from ppdp_spark.core.criteria.of_attribute import OfAttribute
+from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, OfAttribute, VerdictRow
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing, separable_criteria
 from ppdp_spark.spec import PrivacySpec

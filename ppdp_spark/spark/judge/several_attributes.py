@@ -2,7 +2,7 @@
 
 In a table that is not a release of ours they stand side by side in rows. Whoever knows some of them finds the
 person's row by these, so the rest must be safe in every cell of a group and the values of the others
-[Machanavajjhala et al. 2007, Sec 4.2]. Criteria that unions keep hold in coarser cells, too: of whoever knows
+[Machanavajjhala et al. 2007]. Criteria that unions keep hold in coarser cells, too: of whoever knows
 only some of the others, or none.
 """
 

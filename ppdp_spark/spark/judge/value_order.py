@@ -13,12 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.groups import IntArray
-from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import typed_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of
@@ -82,24 +81,25 @@ def _disorder(before: IntArray, after: IntArray) -> np.ndarray[tuple[int], np.dt
     return np.asarray(back[:, 0] | (same & back[:, 1:].any(axis=1)))
 
 
-def out_of_order(spark: SparkSession, folder: Folder, columns: Mapping[str, Sequence[str | None]]) -> int:
-    """Rows of a table's files that stand before a row they should follow: by group, then by each column.
+def out_of_order(table: DataFrame, files: Iterable[str], columns: Mapping[str, Sequence[str | None]]) -> int:
+    """Rows of a table that stand before a row they should follow: by group, then by each column.
 
-    `columns` are those that must be sorted within each group, with all their values in the order of codes.
+    where
+        files    names of the files that the table is read from, in their order
+        columns  those that must be sorted within each group, with all their values in the order of codes
     """
-    names = sorted({name.rpartition("/")[2] for name, _ in folder.files(".parquet")})
-    listed = spark.createDataFrame(pa.table({"name": pa.array(names, pa.string())}))
-    hashes = listed.select("name", F.xxhash64("name").alias("hash")).toArrow().to_pydict()
-    place = dict(zip(hashes["hash"], hashes["name"], strict=True))
+    session, names = table.sparkSession, list(files)
+    listed = session.createDataFrame(pa.table({"name": pa.array(names, pa.string())}))
+    hashes = listed.select("name", F.xxhash64("name").alias("hash")).toArrow().to_pylist()
+    place = {each["hash"]: names.index(each["name"]) for each in hashes}
     wanted = [
         F.xxhash64(F.col("_metadata.file_name")).alias(_FILE),
         F.col("_metadata.row_index").alias(_ROW),
         F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID),
         *(C.column(name) for name in columns),
     ]
-    table = spark.read.parquet(folder.literal)
     kinds = {name: table.schema[name].dataType.simpleString() for name in columns}
-    known = tuple(typed_values(spark, values, kinds[name]) for name, values in columns.items())
+    known = tuple(typed_values(session, values, kinds[name]) for name, values in columns.items())
     found = table.select(*wanted).mapInArrow(FindDisorder(known), "found binary").toArrow().column(0)
     # Written by this program's own tasks a moment ago, over Spark's channel.
     parts = [pickle.loads(part) for part in found.to_pylist()]
