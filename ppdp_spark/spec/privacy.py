@@ -273,6 +273,7 @@ if TYPE_CHECKING:
         proximity: ProximitySpec | None = None
         skyline: SkylineSpec | None = None
         robustness: RobustnessSpec | None = None
+        per_attribute: dict[str, CriteriaSpec] | None = None
 
 else:
     _MODELS = {
