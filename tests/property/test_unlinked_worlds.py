@@ -92,11 +92,9 @@ def test_every_group_satisfies_the_criteria_of_every_attribute(seed):
     domains = {
         name: ValueDomain(labels, number) for name, labels, number in zip("ab", names, counts, strict=True)
     }
-    privacy = PrivacySpec(
-        k_anonymity=3,
-        l_diversity={"kind": "distinct", "l": 2},
-        per_attribute={"b": {"t_closeness": {"t": 0.35}, "l_diversity": {"kind": "distinct", "l": 3}}},
-    )
+    own = {"b": {"t_closeness": {"t": 0.35}, "l_diversity": {"kind": "distinct", "l": 3}}}
+    demanded = {"k_anonymity": 3, "l_diversity": {"kind": "distinct", "l": 2}, "per_attribute": own}
+    privacy = PrivacySpec.model_validate(demanded)
     criteria = beside_each_other(privacy, domains)
     sensitive = Sensitive.several([np.array(column) for column in columns], widths)
     axes = [Axis(1 / 30, -0.01), Axis(1 / 6, -0.01)]
@@ -122,7 +120,9 @@ def test_an_attribute_beside_its_own_copy_changes_no_cut(seed):
     values = np.array(values_of(rng, people, width))
     number = [int((values == value).sum()) for value in range(width)]
     domain = ValueDomain([str(value) for value in range(width)], number)
-    privacy = PrivacySpec(k_anonymity=2, l_diversity={"kind": "recursive", "c": 2, "l": 2})
+    privacy = PrivacySpec.model_validate(
+        {"k_anonymity": 2, "l_diversity": {"kind": "recursive", "c": 2, "l": 2}}
+    )
     axes = [Axis(1 / 40, -0.01), Axis(1 / 9, -0.01)]
     twice = partition(
         codes,

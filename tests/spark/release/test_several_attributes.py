@@ -230,3 +230,64 @@ def test_tables_of_several_attributes_and_a_list_of_one(spark, tmp_path):
     first, second = (tmp_path / name / "bucketized" / "release" / "release.json" for name in "bc")
     assert first.read_bytes() == second.read_bytes()
     assert one.sensitive_table.columns == ["group_id", "ill", "count"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+def test_attributes_of_every_type_by_either_writer(spark, tmp_path, monkeypatch, form):
+    """Dates, decimals, truth values, floats with NaN and both zeros, moments, by tasks and by Spark."""
+    from ppdp_spark.spark.release import publication
+
+    rng = random.Random(4)
+    kinds = {
+        "day": "date'2020-01-0{}'",
+        "price": "cast('1.{}0' as decimal(9,2))",
+        "told": "{} % 2 = 0",
+        "weight": "case {0} when 1 then double('NaN') when 2 then -0.0d when 3 then 0.0d else {0} / 7 end",
+        "seen": "timestamp'2021-03-0{} 10:00:00'",
+        "class": "case when {0} = 5 then null else 'class {0}' end",
+    }
+    rows = [
+        ", ".join(f"{sql.format(rng.randrange(1, 7))} as {name}" for name, sql in kinds.items())
+        for _ in range(60)
+    ]
+    union = " union all ".join(f"select {rng.randrange(20, 90)} as age, {row}" for row in rows)
+    table = spark.sql(union).localCheckpoint()
+    wanted = spec(tmp_path / "tasks", form, kinds)
+    wanted["columns"]["quasi_identifiers"] = {"age": "numeric"}
+    wanted["privacy"] = {"k_anonymity": 4, "l_diversity": {"kind": "distinct", "l": 2}}
+    by_tasks = anonymize(wanted, table=table)
+    assert by_tasks.ok
+    monkeypatch.setattr(publication, "writable", lambda types, folder: False)
+    wanted["output"] = {"path": str(tmp_path / "engine" / form), "form": form}
+    by_engine = anonymize(wanted, table=table.repartition(4))
+    assert by_engine.ok
+    published = [tmp_path / writer / form / "release" / "data" for writer in ("tasks", "engine")]
+    for name in [""] if form == "generalized" else ["qi", *(f"sensitive_{i}" for i in range(1, 7))]:
+        one, other = (pq.read_table(place / name).to_pylist() for place in published)
+        assert str(one) == str(other) and len(one) > 10
+
+
+def test_fragments_are_counted_attribute_by_attribute(spark):
+    """The exact counts by which cuts of the driver are confirmed, against counts by hand."""
+    from ppdp_spark.core.data.attributes import Ordered
+    from ppdp_spark.spark.data.layout import Layout
+    from ppdp_spark.spark.data.profile import SensitiveDomain
+    from ppdp_spark.spark.partition.fragments import Cut, Leaf, count_fragments
+
+    rng = random.Random(8)
+    rows = [(rng.randrange(1, 10), rng.randrange(3), rng.randrange(2)) for _ in range(50)]
+    domains = tuple(
+        SensitiveDomain(name, "svpi", "string", tuple("abc"[:width]), (0,) * width)
+        for name, width in [("x", 3), ("y", 2)]
+    )
+    layout = Layout((Ordered("age", "integer", "int", 1, 9),), domains, False, 0)
+    table = spark.createDataFrame(rows, "q0 int, sensitive int, sensitive1 int")
+    found = count_fragments(table, Cut(0, 4, Leaf(0), Leaf(1)), layout)
+    sides = [[row for row in rows if (row[0] > 4) == right] for right in (False, True)]
+    assert found.sizes.tolist() == [len(side) for side in sides]
+    assert found.counts.tolist() == [
+        [sum(row[1] == v for row in side) for v in range(3)]
+        + [sum(row[2] == v for row in side) for v in range(2)]
+        for side in sides
+    ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ppdp_spark.core.criteria.base import VerdictRow as Row
 from ppdp_spark.report import guarantees, render
 from ppdp_spark.run.results import Verdict
-from ppdp_spark.run.results import VerdictRow as Row
 from ppdp_spark.spark.judge.value_order import unlinked_row
 
 LEVEL = {"l": 1, "k": 2, "m": 0, "value": "flu"}

@@ -10,7 +10,7 @@ from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import DataError, InternalError, SpecError
 from ppdp_spark.run.criteria.guarantees import public_privacy, published_privacy
 from ppdp_spark.run.criteria.knowledge import require_named_values
-from ppdp_spark.spec import ColumnsSpec, ReleaseSpec, SensitiveSpec
+from ppdp_spark.spec import ColumnsSpec, QuasiIdentifierSpec, ReleaseSpec, SensitiveSpec
 
 POINT = {"l": 0, "k": 1, "m": 0, "c": 0.5}
 PRIVACY = {
@@ -60,7 +60,7 @@ def test_a_spec_with_several_attributes_survives_being_written_and_published():
     parsed.require_for("anonymize", table_given=True)
     parsed.require_for("check", table_given=True)
     in_python = ColumnsSpec(
-        quasi_identifiers={"age": "numeric"},
+        quasi_identifiers={"age": QuasiIdentifierSpec(type="numeric")},
         sensitive=(SensitiveSpec(column="ill"), SensitiveSpec(column="income")),
     )
     assert in_python == parsed.columns
