@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from ppdp_spark import anonymize, check, verify
+from ppdp_spark import anonymize, attack, check, eligibility, verify
 from ppdp_spark.errors import DataError, InfeasibleError
 from ppdp_spark.run.storage import Folder, table_digests
 
@@ -216,6 +216,7 @@ def test_attributes_may_have_criteria_of_their_own(spark, tmp_path, monkeypatch)
 @pytest.mark.slow
 def test_tables_of_several_attributes_and_a_list_of_one(spark, tmp_path):
     table = spark.createDataFrame(people())
+    assert eligibility(spec(tmp_path, "bucketized"), table=table).verdict.ok
     several = anonymize(spec(tmp_path / "a", "bucketized"), table=table)
     assert {name: found.columns for name, found in several.sensitive_tables.items()} == {
         "ill": ["group_id", "ill", "count"],
@@ -223,6 +224,14 @@ def test_tables_of_several_attributes_and_a_list_of_one(spark, tmp_path):
     }
     with pytest.raises(DataError, match="sensitive_tables"):
         print(several.sensitive_table)
+    knowing = {
+        "version": 1,
+        "dataset": "several",
+        "columns": {},
+        "attack": {"release": several.paths["release"]},
+    }
+    with pytest.raises(DataError, match="2 sensitive attributes"):
+        attack(knowing, spark=spark)
     one = anonymize(spec(tmp_path / "b", "bucketized", ["ill"]), table=table)
     single = spec(tmp_path / "c", "bucketized")
     single["columns"]["sensitive"] = "ill"
