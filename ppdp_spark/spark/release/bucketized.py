@@ -61,7 +61,7 @@ class BucketizedForm(FormOnSpark):
         shown = tuple(name for name in layout.published_names if name not in layout.held)
         people = PeopleRows({C.GROUP_ID: C.GROUP_ID}, shown, layout.published_packing, own, readings)
         counted = [
-            ValueCounts(name, domain, Values(typed_values(session, domain.values, domain.type)))
+            ValueCounts(domain, Values(typed_values(session, domain.values, domain.type)), name)
             for name, domain in layout.held.items()
         ]
         folder = publication.folder

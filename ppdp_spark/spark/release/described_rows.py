@@ -114,9 +114,9 @@ class PeopleRows:
 class ValueCounts:
     """One row per group and sensitive value that occurs in it, with the number of occurrences."""
 
-    name: str
     domain: SensitiveDomain
     values: Values
+    name: str = C.SENSITIVE
 
     def rows(self, groups: pa.Table) -> pa.Table:
         held = whole(groups, self.name)
