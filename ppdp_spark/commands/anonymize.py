@@ -31,7 +31,7 @@ from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
-from ppdp_spark.spark.partition.whole_table import enough_households, feasibility, value_domain
+from ppdp_spark.spark.partition.whole_table import enough_households, feasibility, value_domains
 from ppdp_spark.spark.release.publish import publish, require_conserved
 from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.release_summary import release_summary
@@ -96,12 +96,13 @@ class _Anonymization:
             if self.spec.output.bounds_rule == "grid":
                 profile = with_grids(table, self.spec, roles, profile)
             counts["rows"] = profile.rows
-            require_named_values(self.spec.privacy, value_domain(profile))
+            require_named_values(self.spec.privacy, value_domains(profile))
         alone = partial(people_alone, table, self.spec, roles, profile)
-        found, asked = profile, self._asked(table, roles, profile)
-        rng = suppression.generator(self.spec, profile.sensitive, self.draws)
+        asked = self._asked(table, roles, profile)
+        suppressing = suppression.decisive(self.spec, profile)
+        rng = suppression.generator(self.spec, suppressing, self.draws)
         with self.stages.stage("suppress") as counts:
-            decision = suppression.decide(self.spec, profile.sensitive, rng)
+            decision = suppression.decide(self.spec, suppressing, rng)
             self._stop(suppression.refusal_of(decision))
             table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
             self._stop(nobody(profile.kept))
@@ -130,7 +131,7 @@ class _Anonymization:
         summary = self._summary(profile, roles, people, metrics)
         summary["release"]["as_is"] = as_is.to_dict()
         summary["warnings"] += as_is.warnings
-        summary["suppression"] = suppression.facts(found.sensitive, decision)
+        summary["suppression"] = suppression.facts(suppressing, decision)
         if coded.least is not None:
             tries = Registry.beside(self.staging.output).refusals(self.spec.dataset)
             summary["blind"] = {**coded.least.to_dict(), "refused_before": len(tries)}

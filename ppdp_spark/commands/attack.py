@@ -144,7 +144,7 @@ def _known(wanted: AttackSpec, release: Attacked, survey: Survey) -> tuple[Known
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class KnowledgeStep:
     """One step of the curve."""
 
     facts: dict[str, Any]
@@ -162,9 +162,9 @@ def _steps(
     attacking: Attacking,
     survey: Survey,
     stages: Stages,
-) -> list[Step]:
+) -> list[KnowledgeStep]:
     """Every step of the curve, as the spec orders them; mined rules on nobody in the release are left out."""
-    found: list[Step] = []
+    found: list[KnowledgeStep] = []
     spoken_of = survey.populations[_starts(plan.statements)] > 0
     truth = release.truth(round(survey.people))
     for number, step in enumerate(plan.steps, 1):
@@ -187,7 +187,7 @@ def _steps(
             }
             worst = worst_linkages(posterior, release.source.labels)
             solved.release()
-        found.append(Step(facts, posterior, score, worst, solved.touched))
+        found.append(KnowledgeStep(facts, posterior, score, worst, solved.touched))
     if not spoken_of[len(plan.stated.statements) :].all():
         release.warnings.append("some mined rules speak of people of whom the release has none: left out")
     return found
@@ -209,7 +209,7 @@ def _starts(statements: Sequence[Statement]) -> list[int]:
     return starts
 
 
-def verdict_row(found: Sequence[Step], threshold: float | None, *, groups: int) -> VerdictRow:
+def verdict_row(found: Sequence[KnowledgeStep], threshold: float | None, *, groups: int) -> VerdictRow:
     """The verdict on all steps: the largest posterior of any, and people beyond the limit where most are."""
     worst = max(found, key=lambda step: (step.scores.highest, step.scores.beyond))
     witness = {key: worst.worst[0][key] for key in ("group", "value", "people")} if worst.worst else {}
@@ -229,7 +229,7 @@ def verdict_row(found: Sequence[Step], threshold: float | None, *, groups: int) 
 
 
 def _findings(
-    wanted: AttackSpec, plan: _Plan, release: Attacked, *, survey: Survey, found: Sequence[Step]
+    wanted: AttackSpec, plan: _Plan, release: Attacked, *, survey: Survey, found: Sequence[KnowledgeStep]
 ) -> dict[str, Any]:
     """What the report reads."""
     mine, last = wanted.mine, found[-1]

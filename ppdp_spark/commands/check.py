@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from ppdp_spark.commands.verify import value_domain
+from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
@@ -18,16 +18,17 @@ from ppdp_spark.run.criteria.guarantees import (
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
-from ppdp_spark.run.summary import run_facts
+from ppdp_spark.run.summary import one_or_all, run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.tables import require_columns
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
-from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
+from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.households import checked
 from ppdp_spark.spark.judge.robustness import audited
+from ppdp_spark.spark.judge.several_attributes import judged_table, read_attributes
 from ppdp_spark.spec import Command, ReleaseSpec, SpecLike
 
 
@@ -44,19 +45,23 @@ def check(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession
     with held_tables() as hold:
         people, brought = grouped_people(spec, "check", stages, hold, table=table, spark=spark)
         with stages.stage("count"):
-            grouped = read_groups(people, spec.columns)
+            cells = read_attributes(people, spec.columns)
         with stages.stage("judge"):
-            verdict = Verdict(tuple(_judged(spec, people, grouped)))
+            verdict = Verdict(tuple(_judged(spec, people, cells)))
     read = {"source": source_of(spec, table), **input_facts(brought)}
-    summary = finding_facts(spec, "check", stages, grouped, read=read)
-    summary["release"] = {"groups": verdict.rows[-1].groups}
+    summary = finding_facts(spec, "check", stages, cells, read=read)
+    last = [row for row in verdict.rows if len(cells) < 2 or row.criterion == KAnonymity.name][-1]
+    summary["release"] = {"groups": last.groups}
     return write_findings(spec, "check", verdict, summary)
 
 
-def _judged(spec: ReleaseSpec, people: DataFrame, grouped: Grouped) -> list[VerdictRow]:
+def _judged(spec: ReleaseSpec, people: DataFrame, cells: Mapping[str, Grouped]) -> list[VerdictRow]:
     """Robustness first, if it is demanded; then the other criteria, and what was measured unasked."""
-    domain = value_domain(grouped)
-    require_named_values(spec.privacy, domain)
+    require_named_values(spec.privacy, {name: grouped.domain for name, grouped in cells.items()})
+    if len(cells) > 1:
+        return judged_table(spec.privacy, spec.columns, people, cells)
+    (grouped,) = cells.values()
+    domain = grouped.domain
     criteria = criteria_of(spec.privacy, domain)
     measured = measured_criteria(spec.privacy, domain)
     rows = grouped.judge([*criteria, *measured])
@@ -92,18 +97,24 @@ def grouped_people(
 
 
 def finding_facts(
-    spec: ReleaseSpec, command: Command, stages: Stages, grouped: Grouped, *, read: Mapping[str, Any]
+    spec: ReleaseSpec,
+    command: Command,
+    stages: Stages,
+    cells: Mapping[str, Grouped],
+    *,
+    read: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What the summaries of `check` and `explore` share."""
-    listed = zip(grouped.labels, grouped.counts, strict=True)
-    sensitive = None
-    if spec.columns.sensitive is not None:
+    """What the summaries of `check` and `explore` share; `cells` are counted by attribute."""
+    sensitive = []
+    for declared in spec.columns.attributes:
+        listed = zip(cells[declared.column].labels, cells[declared.column].counts, strict=True)
         values = [{"value": label, "count": count} for label, count in listed]
-        sensitive = {**spec.columns.sensitive.model_dump(), "distinct": len(values), "values": values[:1_000]}
+        told = {"distinct": len(values), "values": values[:1_000]}
+        sensitive.append({**declared.model_dump(), **told})
     return {
         **run_facts(command, spec.dataset, stages),
         "spec": spec.to_dict(),
         "warnings": list(spec.warnings),
         "input": dict(read),
-        "sensitive": sensitive,
+        "sensitive": one_or_all(sensitive),
     }

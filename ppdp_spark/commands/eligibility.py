@@ -62,4 +62,5 @@ def _undivided(people: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Prof
     if spec.columns.household is not None:
         words = household_words(people, spec.columns.household.column)
         whole += enough_households(people.where(take_part(people, spec, roles)).select(*words), spec)
-    return [*suppression_stage.decide(spec, profile.sensitive, random.Random()).rows, *whole]
+    decisive = suppression_stage.decisive(spec, profile)
+    return [*suppression_stage.decide(spec, decisive, random.Random()).rows, *whole]

@@ -8,7 +8,6 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.commands.check import finding_facts, grouped_people
-from ppdp_spark.commands.verify import value_domain
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.core.data.value_names import codes_of_names
 from ppdp_spark.core.explorer import knowledge_skyline as knowledge
@@ -28,7 +27,8 @@ from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.person_records import input_facts
 from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of
-from ppdp_spark.spark.judge.grouped_tables import Grouped, read_groups
+from ppdp_spark.spark.judge.grouped_tables import Grouped
+from ppdp_spark.spark.judge.several_attributes import read_attributes
 from ppdp_spark.spec import ExploreSpec, ReleaseSpec, SpecLike
 
 
@@ -60,12 +60,13 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
     with held_tables() as hold:
         people, brought = grouped_people(spec, "explore", stages, hold, table=table, spark=spark)
         with stages.stage("count"):
-            grouped = read_groups(people, spec.columns)
+            cells = read_attributes(people, spec.columns)
+            (grouped,) = cells.values()
         values = _chosen(grouped, wanted)
         width = max(0, len(grouped.values) - 1)
         bounds = Bounds(max_l=min(wanted.max_l, width), max_m=wanted.max_m)
-        domain = value_domain(grouped)
-        require_named_values(spec.privacy, domain)
+        domain = grouped.domain
+        require_named_values(spec.privacy, dict.fromkeys(cells, domain))
         criteria = criteria_of(spec.privacy, domain)
         with stages.stage("scan"):
             signing = [_Signing(value, domain.case, bounds.max_l) for value in values]
@@ -79,7 +80,7 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
     nothing = spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain)
     verdict = Verdict((NOTHING, *rows) if nothing else tuple(rows))
     read = {"source": source_of(spec, table), **input_facts(brought)}
-    summary = finding_facts(spec, "explore", stages, grouped, read=read)
+    summary = finding_facts(spec, "explore", stages, cells, read=read)
     summary["release"] = {"groups": skylines[0].groups}
     summary["knowledge"] = [_named(skyline, grouped) for skyline in skylines]
     return write_findings(spec, "explore", verdict, summary)

@@ -33,7 +33,7 @@ from ppdp_spark.spark.engine.held_tables import Save, held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.partition.coded_table import CodedTable
 from ppdp_spark.spark.partition.mondrian import BlindTable, blind_groups
-from ppdp_spark.spark.partition.whole_table import feasibility, value_domain
+from ppdp_spark.spark.partition.whole_table import feasibility, value_domain, value_domains
 from ppdp_spark.spark.release.release_summary import measured_facts
 from ppdp_spark.spark.utility.measure import measure
 from ppdp_spark.spec import ReleaseSpec, SpecLike
@@ -60,7 +60,7 @@ def plan(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession 
             require_one_row_each(people, spec.columns)
             profile = profile_table(people, spec, roles)
             counts["rows"] = profile.kept
-            require_named_values(spec.privacy, value_domain(profile))
+            require_named_values(spec.privacy, value_domains(profile))
         coded = CodedTable.of(people, spec, roles, profile, saver=_keeping(hold), stages=stages)
         assert coded.least is not None
         refused = infeasible([*feasibility(spec.privacy, profile), *BlindTable(coded).necessary()])

@@ -12,7 +12,6 @@ from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility, LeastPeople
 from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.data.grid import Numbers
-from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
@@ -24,6 +23,7 @@ from ppdp_spark.run.criteria.guarantees import (
     value_labels,
 )
 from ppdp_spark.run.criteria.knowledge import robust_criterion, unknown_names
+from ppdp_spark.run.manifest import published_attributes
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import (
     DATA,
@@ -44,6 +44,7 @@ from ppdp_spark.spark.judge.households import verified
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
 from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.published_tables import PublishedTables
+from ppdp_spark.spark.release.several_attributes import judged_release
 
 
 @told_plainly
@@ -82,9 +83,12 @@ def judge_release(
     counts, by quasi-identifier, those among some values that one person of the original has.
     """
     partitioner = _partitioner(manifest)
+    bounds = _bounds(spark, release, manifest, alone)
+    if len(published_attributes(manifest)) > 1:
+        return [*judged_release(spark, release, manifest), *bounds]
     grouped = form_in(manifest).read(spark, release / DATA, manifest)
     privacy = published_privacy(manifest["privacy"])
-    domain = value_domain(grouped)
+    domain = grouped.domain
     criteria = criteria_of(privacy, domain)
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
@@ -97,11 +101,22 @@ def judge_release(
     if (together := manifest.get("households")) is not None:
         know = together.get("members_know_each_other") is True
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
-    if "bounds" in manifest:
-        printed = read_bounds(spark, release / DATA, manifest["columns"]["ranges"])
-        rows += bounds_rows(printed, manifest["bounds"], manifest["groups"], alone)
+    rows += bounds
     robust = robust_criterion(privacy, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
+
+
+def _bounds(
+    spark: SparkSession,
+    release: Folder,
+    manifest: Mapping[str, Any],
+    alone: Callable[[Mapping[str, Numbers]], Mapping[str, int]] | None,
+) -> list[VerdictRow]:
+    """Where published ranges end, and whose values they print; nothing of a release that has no ranges."""
+    if "bounds" not in manifest:
+        return []
+    printed = read_bounds(spark, release / DATA, manifest["columns"]["ranges"])
+    return bounds_rows(printed, manifest["bounds"], manifest["groups"], alone)
 
 
 def _partitioner(manifest: Mapping[str, Any]) -> Partitioner:
@@ -128,11 +143,6 @@ def _unprotected(name: str) -> VerdictRow:
 
 _NAMES_UNCHECKED = "0.1."
 """Versions that did not check the names in `skyline.values`; later ones do before they publish."""
-
-
-def value_domain(grouped: Grouped) -> ValueDomain:
-    """The sensitive values of groups as criteria see them."""
-    return ValueDomain(grouped.labels, grouped.counts, grouped.case or "svpi", grouped.kind)
 
 
 def _robustness(

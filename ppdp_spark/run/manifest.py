@@ -9,8 +9,14 @@ from ppdp_spark.core.data.attributes import Attribute, Ordered
 from ppdp_spark.core.data.forms import FORMS, GROUP_ID
 from ppdp_spark.core.partition.least_size import LeastSize
 from ppdp_spark.run.criteria.guarantees import public_privacy
-from ppdp_spark.run.summary import package_version
+from ppdp_spark.run.summary import one_or_all, package_version
 from ppdp_spark.spec import ReleaseSpec
+
+
+def published_attributes(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The sensitive attributes of a release, `column` and `case` of each: none, one or several."""
+    stated = manifest["sensitive"]
+    return [] if stated is None else list(stated) if isinstance(stated, list) else [stated]
 
 
 def public_manifest(
@@ -32,7 +38,10 @@ def public_manifest(
         files        digests of the data files
         least        the least size of blind groups
     """
-    form, sensitive = FORMS[spec.output.form], spec.columns.sensitive
+    form, sensitive = (
+        FORMS[spec.output.form],
+        [attribute.model_dump() for attribute in spec.columns.attributes],
+    )
     ordered = {attribute.name: isinstance(attribute, Ordered) for attribute in attributes}
     together = spec.columns.household
     households = {} if together is None else {"households": together.model_dump(exclude={"column"})}
@@ -56,7 +65,7 @@ def public_manifest(
             "publish_as_is": list(spec.columns.publish_as_is),
         },
         **_bounds(spec, attributes),
-        "sensitive": None if sensitive is None else {"column": sensitive.column, "case": sensitive.case},
+        "sensitive": one_or_all(sensitive),
         **households,
         "files": files,
     }

@@ -89,6 +89,9 @@ class ReleaseTables(Protocol):
     @property
     def sensitive(self) -> DataFrame: ...
 
+    @property
+    def by_attribute(self) -> dict[str, DataFrame]: ...
+
 
 @dataclass(frozen=True, repr=False)
 class Run:
@@ -141,6 +144,11 @@ class Run:
     def sensitive_table(self) -> DataFrame:
         """The second table of a bucketized release: how often each group has each sensitive value."""
         return self._tables.sensitive
+
+    @property
+    def sensitive_tables(self) -> dict[str, DataFrame]:
+        """Such a table for each sensitive attribute, by its column: with several there are as many."""
+        return self._tables.by_attribute
 
     @property
     def _tables(self) -> ReleaseTables:

@@ -19,7 +19,7 @@ from ppdp_spark.errors import DataError, SpecError, StorageError
 RELEASE, PRIVATE, DATA = "release", "private", "data"
 EXTREMA, HOUSEHOLDS = "robustness", "households"
 QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
-"""Folders of the two tables of the bucketized form."""
+"""Folders of the two tables of the bucketized form; of several sensitive attributes, see `value_tables`."""
 
 MANIFEST, VERDICT, SUMMARY, REPORT = "release.json", "verdict.json", "summary.json", "report.html"
 _CHUNK = 1 << 22
@@ -173,6 +173,13 @@ def tidy_table(folder: Folder) -> None:
     for name, _ in list(folder.files()):
         if not name.endswith(".parquet"):
             (folder / name).delete()
+
+
+def value_tables(attributes: int) -> list[str]:
+    """Folders of the values of a bucketized release: `sensitive`, or one for each of several attributes."""
+    if attributes == 1:
+        return [SENSITIVE_TABLE]
+    return [f"{SENSITIVE_TABLE}_{place}" for place in range(1, attributes + 1)]
 
 
 def table_digests(release: Folder) -> dict[str, str]:

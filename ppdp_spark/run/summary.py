@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import platform
 import uuid
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 from ppdp_spark.run.results import Stages
 from ppdp_spark.spec import ReleaseSpec
+
+Fact = TypeVar("Fact")
 
 
 def package_version() -> str:
@@ -38,6 +41,11 @@ def run_facts(command: str, dataset: str, stages: Stages, run_id: str | None = N
             **{name: version(name) for name in ("pyspark", "numpy", "pyarrow", "numba")},
         },
     }
+
+
+def one_or_all(attributes: Sequence[Fact]) -> Fact | list[Fact] | None:
+    """Facts of the sensitive attribute if there is one; a list of them if there are several."""
+    return list(attributes) if len(attributes) > 1 else attributes[0] if attributes else None
 
 
 def spec_facts(spec: ReleaseSpec) -> dict[str, Any]:

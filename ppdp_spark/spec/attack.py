@@ -293,5 +293,5 @@ def lacking_for_attack(attack: AttackSpec | None, columns: ColumnsSpec) -> Itera
         yield "`columns.quasi_identifiers` is empty: name at least one column"
     if columns.sensitive is None:
         yield "`columns.sensitive` is missing: `attack` needs it"
-    elif columns.sensitive.case != "svpi":
-        yield f"`columns.sensitive.case` ({columns.sensitive.case}): `attack` needs one value per person"
+    elif len(columns.attributes) == 1 and columns.attributes[0].case != "svpi":
+        yield f"`columns.sensitive.case` ({columns.attributes[0].case}): `attack` needs one value per person"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, GetJsonSchemaHandler
+from pydantic import Field, GetJsonSchemaHandler, TypeAdapter, WrapValidator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from ppdp_spark.core.data.value_names import only_one
 from ppdp_spark.spec.fields import Names, Positive, SpecModel, Switch, Text, fields_of
 from ppdp_spark.spec.messages import Location, excerpt, shown
 from ppdp_spark.spec.nearest import suggestion
@@ -220,6 +221,20 @@ class SensitiveSpec(OneColumnSpec):
     case: Case = Field(default="svpi", description="svpi: one value per person. mvpi-*: an array column.")
 
 
+SensitiveSpecs = Annotated[tuple[SensitiveSpec, ...], Field(min_length=1)]
+_SEVERAL: TypeAdapter[tuple[SensitiveSpec, ...]] = TypeAdapter(SensitiveSpecs)
+
+
+def _one_or_several(given: Any, _: Any) -> Any:
+    """One sensitive attribute, or a list of them; a list of one is that one."""
+    if given is None:
+        return None
+    if not isinstance(given, list | tuple):
+        return SensitiveSpec.model_validate(given)
+    found = _SEVERAL.validate_python(given)
+    return found[0] if len(found) == 1 else found
+
+
 class ColumnsSpec(SpecModel):
     """One role a column; a column without a role is not published."""
 
@@ -241,8 +256,10 @@ class ColumnsSpec(SpecModel):
     quasi_identifiers: dict[Text, QuasiIdentifierSpec] = Field(
         default_factory=dict, description="Generalized, or published apart from the sensitive column."
     )
-    sensitive: SensitiveSpec | None = Field(
-        default=None, description="Protected by all criteria but k-anonymity."
+    sensitive: Annotated[SensitiveSpec | SensitiveSpecs | None, WrapValidator(_one_or_several)] = Field(
+        default=None,
+        description="Protected by all criteria but k-anonymity. Several, in a list, are published "
+        "independently of each other.",
     )
     publish_as_is: Names = Field(
         default=(), description="Published unchanged: must not help to recognise anyone."
@@ -259,6 +276,16 @@ class ColumnsSpec(SpecModel):
     def of_records(self) -> tuple[str, ...]:
         """Identifiers of a table with one record per person: the person, where rows were brought together."""
         return self.identifiers if self.person is None else (self.person.column,)
+
+    @property
+    def attributes(self) -> tuple[SensitiveSpec, ...]:
+        """The sensitive attributes: none, one or several."""
+        return sensitive_list(self.sensitive)
+
+    @property
+    def attribute(self) -> SensitiveSpec | None:
+        """The sensitive attribute, if there is one; whoever asks is not made for several."""
+        return only_one(self.attributes)
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
@@ -285,6 +312,11 @@ def _not_among(data: Mapping[str, Any], field: str, whole: str) -> Iterator[tupl
         if isinstance(name, str) and name not in names:
             hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
             yield (field, i), f"({shown(name)}) is not one of `columns.{whole}`; {hint}"
+
+
+def sensitive_list(given: Any) -> tuple[Any, ...]:
+    """What is written in `columns.sensitive` as a list of attributes."""
+    return () if given is None else tuple(given) if isinstance(given, list | tuple) else (given,)
 
 
 def _person_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
@@ -315,16 +347,14 @@ def _same_column(name: str, role: str, *, first_name: str, first_role: str) -> s
 
 def _roles(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(role, column) for all columns that raw data names, in the order of the fields."""
-    sensitive = data.get("sensitive")
     columns = {
         "identifiers": data.get("identifiers"),
         "person": [fields_of(PersonSpec.written_out(data.get("person"))).get("column")],
         "household": [fields_of(HouseholdSpec.written_out(data.get("household"))).get("column")],
         "quasi_identifiers": data.get("quasi_identifiers"),
         "sensitive": [
-            sensitive.get("column")
-            if isinstance(sensitive, Mapping)
-            else getattr(sensitive, "column", sensitive)
+            fields_of(SensitiveSpec.written_out(each)).get("column")
+            for each in sensitive_list(data.get("sensitive"))
         ],
         "publish_as_is": data.get("publish_as_is"),
         "group": [data.get("group")],

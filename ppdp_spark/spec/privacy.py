@@ -121,8 +121,13 @@ class RobustnessSpec(SpecModel):
     )
 
 
-class AnyPrivacySpec(SpecModel):
-    """What every `privacy` section has, whatever criteria there are."""
+class CriteriaSpec(SpecModel):
+    """What every list of criteria has, whatever criteria there are."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def skyline(self) -> SkylineSpec | None: ...
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
@@ -134,7 +139,8 @@ class AnyPrivacySpec(SpecModel):
     @property
     def criteria(self) -> tuple[str, ...]:
         """Names of the criteria that are demanded."""
-        return tuple(name for name in type(self).model_fields if getattr(self, name) is not None)
+        named = tuple(name for name in type(self).model_fields if getattr(self, name) is not None)
+        return tuple(name for name in named if name != PER_ATTRIBUTE)
 
     @property
     def demanded(self) -> tuple[tuple[Family, Parameters], ...]:
@@ -147,6 +153,10 @@ class AnyPrivacySpec(SpecModel):
         on_counts = ((family, given) for family, given in self.demanded if not family.traits.priors)
         return max((family.traits.least_size(given) for family, given in on_counts), default=1)
 
+    def _given(self) -> list[tuple[str, Any]]:
+        """The criteria that are demanded, as they are given."""
+        return [(f.field, getattr(self, f.field)) for f in families() if self._asks_for(f)]
+
     def _asks_for(self, family: Family) -> bool:
         return getattr(self, family.field, None) is not None
 
@@ -157,15 +167,62 @@ class AnyPrivacySpec(SpecModel):
         return dict(given.model_dump())
 
 
+class AnyPrivacySpec(CriteriaSpec):
+    """What every `privacy` section has: criteria, and those of single sensitive attributes."""
+
+    if TYPE_CHECKING:
+        per_attribute: dict[str, CriteriaSpec] | None = None
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """Names of the criteria that are demanded, of single attributes too."""
+        own = (self.per_attribute or {}).items()
+        return super().criteria + tuple(
+            f"{PER_ATTRIBUTE}.{a}.{name}" for a, each in own for name in each.criteria
+        )
+
+    @property
+    def parts(self) -> dict[Location, CriteriaSpec]:
+        """The criteria for all attributes, and those of each that has its own, by their place in a spec."""
+        own = (self.per_attribute or {}).items()
+        return {("privacy",): self, **{("privacy", PER_ATTRIBUTE, name): each for name, each in own}}
+
+    @property
+    def of_groups(self) -> PrivacySpec:
+        """The criteria that do not look at sensitive values: there is one verdict for all attributes."""
+        return PrivacySpec(**{name: given for name, given in self._given() if name not in _about_values()})
+
+    def of_attribute(self, attribute: str) -> PrivacySpec:
+        """The criteria that look at the values of one attribute of several: its own before those for all."""
+        own = (self.per_attribute or {}).get(attribute)
+        given = {name: each for name, each in self._given() if name in _about_values()}
+        return PrivacySpec(**(given | ({} if own is None else dict(own._given()))))
+
+    def only(self, attribute: str) -> PrivacySpec:
+        """All criteria that have to do with one attribute of several, those of groups included."""
+        return PrivacySpec(**dict(self.of_groups._given()) | dict(self.of_attribute(attribute)._given()))
+
+
+def _about_values() -> set[str]:
+    return {family.field for family in families() if family.traits.sensitive}
+
+
+PER_ATTRIBUTE = "per_attribute"
 WRITTEN_BY_HAND: dict[str, type[SpecModel]] = {"skyline": SkylineSpec, "robustness": RobustnessSpec}
 """Models that are more than a list of parameters."""
 
 
 def _privacy_model(models: Mapping[str, type[SpecModel]]) -> type[AnyPrivacySpec]:
     """`privacy` with one field for each family there is, none of them required."""
-    require_free_names([family.field for family in families()], AnyPrivacySpec)
+    require_free_names([PER_ATTRIBUTE, *(family.field for family in families())], AnyPrivacySpec)
     wanted = {family.field: models.get(family.field) or bare_type(family) for family in families()}
     fields: dict[str, Any] = {name: (kind | None, None) for name, kind in wanted.items()}
+    names = _about_values() - {family.field for family in families() if family.traits.priors}
+    few = {name: field for name, field in fields.items() if name in names}
+    one: Any = create_model("AttributeCriteriaSpec", __base__=CriteriaSpec, __module__=__name__, **few)
+    one.__doc__ = "Criteria of one sensitive attribute of several."
+    told = "With several sensitive attributes: criteria of one of them, in the place of those for all."
+    fields[PER_ATTRIBUTE] = (dict[Text, one] | None, Field(default=None, description=told))
     model = create_model("PrivacySpec", __base__=AnyPrivacySpec, __module__=__name__, **fields)
     model.__doc__ = "The criteria; each left out is not demanded."
     return model
@@ -222,6 +279,7 @@ if TYPE_CHECKING:
         proximity: ProximitySpec | None = None
         skyline: SkylineSpec | None = None
         robustness: RobustnessSpec | None = None
+        per_attribute: dict[str, CriteriaSpec] | None = None
 
 else:
     _MODELS = {

@@ -17,8 +17,8 @@ from ppdp_spark.core.data.forms import FORMS, BoundsName, FormName
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
-from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec
-from ppdp_spark.spec.document import read_document
+from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec, sensitive_list
+from ppdp_spark.spec.document import read_document, resolved_path
 from ppdp_spark.spec.fields import (
     Listed,
     Number,
@@ -34,9 +34,9 @@ from ppdp_spark.spec.fields import (
 from ppdp_spark.spec.messages import A_MAPPING, Location, excerpt, located, shown, wrong_kind
 from ppdp_spark.spec.nearest import suggestion
 from ppdp_spark.spec.overrides import overridden
-from ppdp_spark.spec.paths import resolved_path
-from ppdp_spark.spec.privacy import PrivacySpec
+from ppdp_spark.spec.privacy import PrivacySpec, SkylineSpec
 from ppdp_spark.spec.requirements import NO_CRITERIA, NO_INPUT, lacking
+from ppdp_spark.spec.several_attributes import several_problems
 
 Command = Literal["anonymize", "attack", "check", "eligibility", "explore", "plan", "suppress"]
 
@@ -212,6 +212,7 @@ class ReleaseSpec(SpecModel):
         partitioner = _named(PARTITIONERS, data.get("partitioner", "mondrian"))
         if data.get("least_size") is not None and partitioner is not None and not partitioner.blind:
             yield ("least_size",), "belongs to `partitioner: blind`: remove it, or ask for that one"
+            yield from several_problems(data, columns, privacy)
 
     def require_criteria(self) -> None:
         """Raise unless at least one criterion is demanded."""
@@ -274,10 +275,12 @@ def _sensitive_problems(
 ) -> Iterator[tuple[Location, str]]:
     """Whatever looks at the sensitive column needs one; most criteria need one value per person."""
     demanded = [family for family in families() if privacy.get(family.field) is not None]
+    own = ["privacy.per_attribute"] if privacy.get("per_attribute") else []
     method = fields_of(data.get("suppression")).get("method", "none")
     suppressing = ["suppression"] if method in ("r", "safe-d", "unsafe-d") else []
     if columns.get("sensitive") is None:
-        needing = [f"privacy.{family.field}" for family in demanded if family.traits.sensitive] + suppressing
+        needing = [f"privacy.{family.field}" for family in demanded if family.traits.sensitive]
+        needing += own + suppressing
         partitioner = _named(PARTITIONERS, data.get("partitioner"))
         form = _named(FORMS, fields_of(data.get("output")).get("form"))
         needing += ["partitioner"] if partitioner is not None and partitioner.needs_sensitive else []
@@ -287,7 +290,10 @@ def _sensitive_problems(
             names = ", ".join(f"`{name}`" for name in needing)
             yield ("columns", "sensitive"), f"is missing: needed by {names}; add `sensitive: {{column: ...}}`"
         return
-    case = fields_of(SensitiveSpec.written_out(columns["sensitive"])).get("case", "svpi")
+    declared = sensitive_list(columns["sensitive"])
+    if len(declared) != 1:
+        return
+    case = fields_of(SensitiveSpec.written_out(declared[0])).get("case", "svpi")
     for family in demanded:
         if case in tuple(EVERY_CASE - family.traits.cases):
             yield ("privacy", family.field), _undefined(family.traits.cases, case)
@@ -325,14 +331,19 @@ def _attribute_problems(
                 yield place, f"({shown(name)}) is not one of `columns.quasi_identifiers`; {hint}"
 
 
+def _skyline_warnings(at: Location, skyline: SkylineSpec | None) -> Iterator[str]:
+    if skyline is None:
+        return
+    for point, stronger in skyline.redundant():
+        weak, strong = ((*at, *place) for place in (point, stronger))
+        yield located(weak, f"adds nothing: {located(strong, 'already demands as much')}")
+    if not skyline.default:
+        yield located((*at, "default"), "is empty: only the values named in `values` are protected")
+
+
 def _warnings(spec: ReleaseSpec) -> Iterator[str]:
-    skyline = spec.privacy.skyline
-    if skyline is not None:
-        for point, stronger in skyline.redundant():
-            weak, strong = (("privacy", "skyline", *place) for place in (point, stronger))
-            yield located(weak, f"adds nothing: {located(strong, 'already demands as much')}")
-        if not skyline.default:
-            yield "`privacy.skyline.default` is empty: only the values named in `values` are protected"
+    for place, part in spec.privacy.parts.items():
+        yield from _skyline_warnings((*place, "skyline"), part.skyline)
     options = {} if spec.input is None else spec.input.options
     if any(k.casefold() == "mode" and v.casefold() == "failfast" for k, v in options.items()):
         yield "`input.options.mode` (FAILFAST): Spark's own log will quote the line that it stumbles over"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ppdp_spark.core.criteria.family import Family, Parameters
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
+from ppdp_spark.spec.several_attributes import lacking_for_several
 
 if TYPE_CHECKING:
     from ppdp_spark.spec.privacy import PrivacySpec
@@ -30,6 +31,7 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
         yield from _lacking_for_release(spec)
     if command == "eligibility":  # asks whether `anonymize` can succeed
         command = "anonymize"
+    yield from lacking_for_several(spec, command)
     if command in ("anonymize", "suppress") and spec.output.path is None:
         yield "`output.path` is missing: add `output: {path: out/census}`"
     if command == "suppress" and spec.suppression.method == "none":
@@ -80,9 +82,10 @@ def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
     unplacing = [f"`privacy.{family.field}`" for family, _ in privacy.demanded if family.traits.priors]
     if partitioner.leaves_people:
         unplacing.append(f"`partitioner` ({partitioner.name})")
+    demanded = [pair for part in privacy.parts.values() for pair in part.demanded]
     if partitioner.blind:
         unplacing = []
-    yield from combination_problems(privacy.demanded, case_of(spec), unplacing[0] if unplacing else None)
+    yield from combination_problems(demanded, case_of(spec), unplacing[0] if unplacing else None)
 
 
 def _blinding_problems(spec: ReleaseSpec) -> Iterator[str]:
@@ -123,7 +126,8 @@ def combination_problems(demanded: Sequence[Demanded], case: str, unplacing: str
 
 def case_of(spec: ReleaseSpec) -> str:
     """What a person may have in the sensitive column: one value, a set, a multiset."""
-    return "svpi" if spec.columns.sensitive is None else spec.columns.sensitive.case
+    cases = {attribute.case for attribute in spec.columns.attributes}
+    return cases.pop() if len(cases) == 1 else "svpi"
 
 
 def _not_with_people_unplaced(demanded: Sequence[Demanded], cause: str) -> Iterator[str]:
@@ -201,7 +205,7 @@ def _counting_problems(spec: ReleaseSpec) -> Iterator[str]:
 
 def _members_problems(spec: ReleaseSpec) -> Iterator[str]:
     """What cannot be judged for somebody who knows all members of one household."""
-    sensitive, place = spec.columns.sensitive, "`columns.household.members_know_each_other`"
+    sensitive, place = spec.columns.attribute, "`columns.household.members_know_each_other`"
     if sensitive is None:
         yield f"{place} is about sensitive values: add `sensitive: {{column: ...}}`, or remove it"
     elif sensitive.case != "svpi":

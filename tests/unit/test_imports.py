@@ -28,6 +28,7 @@ SAME_NOUN = {
     "queries",
     "robustness",
     "rules",
+    "several_attributes",
 }
 """Capabilities that several layers have a file of, under one name."""
 

@@ -47,6 +47,11 @@ class VerdictRow:
     def ok(self) -> bool:
         return self.status != "fail"
 
+    def of_attribute(self, attribute: str) -> VerdictRow:
+        """The same about one sensitive attribute of several, which level and parameters then name."""
+        named = {"sensitive": attribute, **self.parameters}
+        return replace(self, level=f"{attribute}: {self.level}", parameters=named)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -190,3 +195,64 @@ class Measured(Criterion[Worst]):
     def decide(self, statistic: Worst) -> list[VerdictRow]:
         row = self.criterion.decide(statistic)[0]
         return [replace(row, level=self.label, threshold=None, status="measured", parameters={})]
+
+
+@dataclass(frozen=True)
+class OfAttribute(LocalCriterion):
+    """A criterion that sees the counts of its own attribute and no others.
+
+    Published independently of each other, the attributes of a group tell nothing about one another, so each
+    has to satisfy its criteria by itself: whoever knows one attribute of a person knows of another what the
+    group tells everybody [Machanavajjhala et al. 2007] [Li et al. 2012].
+
+    where
+        criterion  over the values of the attribute
+        columns    where these stand among the counts of all attributes
+    """
+
+    criterion: LocalCriterion
+    columns: slice
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.criterion.name
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        return self.criterion.needs_counts
+
+    @property
+    def union_closed(self) -> bool:  # type: ignore[override]
+        return self.criterion.union_closed
+
+    @property
+    def higher_is_safer(self) -> bool:  # type: ignore[override]
+        return self.criterion.higher_is_safer
+
+    @property
+    def relation(self) -> str:  # type: ignore[override]
+        return self.criterion.relation
+
+    @property
+    def level(self) -> str:
+        return self.criterion.level
+
+    @property
+    def threshold(self) -> float:
+        return self.criterion.threshold
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.criterion.parameters
+
+    def achieved(self, groups: GroupSummaries) -> FloatArray:
+        return self.criterion.achieved(self._own(groups))
+
+    def allowed(self, groups: GroupSummaries) -> BoolArray:
+        return self.criterion.allowed(self._own(groups))
+
+    def allowed_cuts(self, left: GroupSummaries, right: GroupSummaries) -> BoolArray:
+        return self.criterion.allowed_cuts(self._own(left), self._own(right))
+
+    def _own(self, groups: GroupSummaries) -> GroupSummaries:
+        return GroupSummaries(groups.sizes, groups.counts[:, self.columns])

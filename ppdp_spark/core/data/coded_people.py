@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,17 @@ class Sensitive:
     @classmethod
     def single(cls, values: IntArray, width: int) -> Sensitive:
         return cls(width, np.ascontiguousarray(values, np.int32), np.empty(0, np.int64))
+
+    @classmethod
+    def several(cls, columns: Sequence[IntArray], widths: Sequence[int]) -> Sensitive:
+        """Several attributes as one: the values of each have codes of their own, after those of the others.
+
+        Everybody has one value of each, whose counts then lie side by side.
+        """
+        firsts = np.cumsum([0, *widths])
+        values = np.stack([column + first for column, first in zip(columns, firsts, strict=False)], axis=1)
+        offsets = np.arange(len(values) + 1, dtype=np.int64) * len(columns)
+        return cls(int(firsts[-1]), np.ascontiguousarray(values.ravel(), np.int32), offsets)
 
     @property
     def people(self) -> int:

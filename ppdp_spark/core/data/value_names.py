@@ -6,6 +6,11 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from typing import TypeVar
+
+from ppdp_spark.errors import InternalError
+
+_Attribute = TypeVar("_Attribute")
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
@@ -25,6 +30,13 @@ class ValueDomain:
     counts: Sequence[int]
     case: str = "svpi"
     kind: str = "string"
+
+
+def only_one(attributes: Sequence[_Attribute]) -> _Attribute | None:
+    """The sensitive attribute if there is one; what is not made for several stops here."""
+    if len(attributes) > 1:
+        raise InternalError("this is about one sensitive attribute, and there are several: nothing was done")
+    return attributes[0] if attributes else None
 
 
 def codes_of_names(names: Iterable[str], labels: Sequence[str], kind: str) -> dict[str, int | None]:

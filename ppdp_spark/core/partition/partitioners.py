@@ -21,6 +21,7 @@ class Partitioner:
         needs            the criterion of `privacy` that it makes its groups by, if it needs one
         instead          what to suggest to somebody who does not want that criterion
         leaves_people    whether people may find no place, whichever criteria are demanded
+        several          whether it can look at several sensitive attributes
         each_value_once  whether it makes the groups of ART, which in the binary model have each value at most
                          once [ART, Section V]
         blind            whether it makes groups without a look at sensitive values; the release is refused if
@@ -31,6 +32,7 @@ class Partitioner:
     needs: str | None = None
     instead: str = ""
     leaves_people: bool = False
+    several: bool = False
     each_value_once: bool = False
     blind: bool = False
 
@@ -41,7 +43,7 @@ class Partitioner:
 
 
 _ALL = (
-    Partitioner("mondrian"),
+    Partitioner("mondrian", several=True),
     Partitioner("art", "robustness", "mondrian or anatomy", leaves_people=True, each_value_once=True),
     Partitioner("anatomy", "l_diversity", "mondrian", leaves_people=True),
     Partitioner("blind", blind=True),

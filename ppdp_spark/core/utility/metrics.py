@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from typing_extensions import Self
@@ -45,10 +45,11 @@ class QueryErrors:
     """Relative errors of random COUNT queries.
 
     where
-        number  queries that were asked
-        floor   a true answer below it counts as so much, or small answers would decide everything
-        median  over all queries; `mean` likewise
-        table   the same by number of attributes and selectivity
+        number      queries that were asked
+        floor       a true answer below it counts as so much, or small answers would decide everything
+        median      over all queries; `mean` likewise
+        table       the same by number of attributes and selectivity
+        attributes  median and mean of each sensitive attribute, if there are several
     """
 
     number: int
@@ -56,6 +57,7 @@ class QueryErrors:
     median: float
     mean: float
     table: tuple[QueryErrorCell, ...]
+    attributes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,4 +114,5 @@ def _sizes(plain: Mapping[str, Any]) -> GroupSizes:
 
 def _queries(plain: Mapping[str, Any]) -> QueryErrors:
     cells = tuple(QueryErrorCell(**cell) for cell in plain["table"])
-    return QueryErrors(plain["number"], plain["floor"], plain["median"], plain["mean"], cells)
+    by_attribute = plain.get("attributes", {})
+    return QueryErrors(plain["number"], plain["floor"], plain["median"], plain["mean"], cells, by_attribute)

@@ -57,7 +57,7 @@ def privacy(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
             section("measured", "Measured, not demanded", [_measured(verdict)], 3),
             section("knowledge", "How much an adversary may know", [controls(summary)], 3),
             section("attack", "What an adversary with background knowledge infers", _attack(summary), 3),
-            section("sensitive", "Sensitive values", [_values(mapping(summary, "sensitive"))], 3),
+            section("sensitive", "Sensitive values", _sensitive(summary), 3),
             section("suppression", "Suppression", _suppression(mapping(summary, "suppression")), 3),
         ],
     )
@@ -159,7 +159,15 @@ def _point(row: Row) -> Any:
     return knowledge(row) if row.get("criterion") == "skyline" else None
 
 
-def _values(sensitive: Mapping[str, Any]) -> str:
+def _sensitive(summary: Mapping[str, Any]) -> list[str]:
+    """How often each value occurs, of every sensitive attribute."""
+    several = [mapping(each) for each in listing(summary, "sensitive")]
+    if not several:
+        return [_values(mapping(summary, "sensitive"), "each sensitive value")]
+    return [_values(each, f"each value of {text(each.get('column') or '')}") for each in several]
+
+
+def _values(sensitive: Mapping[str, Any], what: str) -> str:
     values = [mapping(value) for value in listing(sensitive, "values")]
     most = max((as_number(value.get("count")) or 0 for value in values), default=0) or 1
     cells = [
@@ -167,7 +175,7 @@ def _values(sensitive: Mapping[str, Any]) -> str:
         for v in values[:MOST_ROWS]
     ]
     columns = [Column("Value"), Column("Occurrences", "number"), Column("Against the most frequent", "chart")]
-    return table(f"How often each sensitive value occurs{_cut(values)}", columns, cells, sortable=True)
+    return table(f"How often {what} occurs{_cut(values)}", columns, cells, sortable=True)
 
 
 def _cut(entries: Sequence[Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ppdp_spark.report.format.markup import Column, bar, data, figure, paragraph, table
+from ppdp_spark.report.format.markup import Column, bar, data, figure, paragraph, table, text
 from ppdp_spark.report.format.numbers import as_number, listing, mapping, percent
 
 _COLUMNS = [
@@ -38,7 +38,18 @@ def query_errors(queries: Mapping[str, Any]) -> str:
         for cell in cells
     ]
     caption = "Relative error of COUNT queries on ranges of quasi-identifiers and one sensitive value"
-    return paragraph(_sentence(queries)) + table(caption, _COLUMNS, rows, sortable=True)
+    sentence = _sentence(queries) + _of_attributes(mapping(queries, "attributes"))
+    return paragraph(sentence) + table(caption, _COLUMNS, rows, sortable=True)
+
+
+def _of_attributes(errors: Mapping[str, Any]) -> str:
+    """The errors of each sensitive attribute, if there are several."""
+    told = [
+        f"{text(name)}: {data(each.get('median'), percent(each.get('median')))} in the median, "
+        f"{data(each.get('mean'), percent(each.get('mean')))} in the mean"
+        for name, each in ((name, mapping(each)) for name, each in errors.items())
+    ]
+    return f" By sensitive column: {'; '.join(told)}." if told else ""
 
 
 def _share(cell: Mapping[str, Any], key: str) -> Any:

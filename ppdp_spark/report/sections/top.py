@@ -52,10 +52,17 @@ def _about(summary: Mapping[str, Any]) -> str:
             ("Suppressed", _suppressed(suppressed)),
             ("Columns without a role", ", ".join(map(text, listing(source, "unassigned")))),
             ("Published as they are", _as_is(mapping(release, "as_is"))),
-            ("Sensitive column", text(mapping(summary, "sensitive").get("column") or "")),
+            *_sensitive(summary),
             ("Run", text(summary.get("run_id", ""))),
         ]
     )
+
+
+def _sensitive(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    several = [text(mapping(each).get("column") or "") for each in listing(summary, "sensitive")]
+    if several:
+        return [("Sensitive columns", ", ".join(several))]
+    return [("Sensitive column", text(mapping(summary, "sensitive").get("column") or ""))]
 
 
 def _what(release: Mapping[str, Any]) -> str:

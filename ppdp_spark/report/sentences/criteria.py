@@ -29,6 +29,14 @@ from ppdp_spark.report.sentences.guarantee import (
 )
 from ppdp_spark.report.sentences.households import household_k_anonymity, known_household
 from ppdp_spark.report.sentences.robustness import robustness
+from ppdp_spark.report.sentences.several_attributes import CRITERION as UNLINKED
+from ppdp_spark.report.sentences.several_attributes import (
+    about,
+    attribute_of,
+    by_attribute,
+    setting_of,
+    unlinked,
+)
 from ppdp_spark.report.sentences.skyline import skyline
 from ppdp_spark.report.sentences.suppression import suppression
 
@@ -321,6 +329,7 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "robustness": robustness,
     "r_robustness": robustness,
     "blind_grouping": blind_grouping,
+    UNLINKED: unlinked,
 }
 
 
@@ -337,13 +346,15 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     if summary.get("command") in ("eligibility", "plan"):
         return []
     setting, rows = Setting.of(summary), demanded(verdict)
-    told = [
-        SENTENCES.get(str(row.get("criterion")), other)(row, setting)
-        for row in rows
-        if row.get("criterion") not in TOLD_TOGETHER
-        and not (row.get("criterion") in BOOKKEEPING and holds(row))
-    ]
-    told += skyline([row for row in rows if row.get("criterion") == "skyline"], setting)
+    told = []
+    for row in rows:
+        kept = row.get("criterion") in BOOKKEEPING and holds(row)
+        if row.get("criterion") not in TOLD_TOGETHER and not kept:
+            attribute, words = attribute_of(row), SENTENCES.get(str(row.get("criterion")), other)
+            told.append(about(words(row, setting_of(setting, attribute)), attribute, setting))
+    for attribute, alike in by_attribute(row for row in rows if row.get("criterion") == "skyline"):
+        found = skyline(alike, setting_of(setting, attribute))
+        told += [about(guarantee, attribute, setting) for guarantee in found]
     inferred = [
         row for row in map(mapping, listing(verdict, "criteria")) if row.get("criterion") == CRITERION
     ]

@@ -50,6 +50,7 @@ class Setting:
     form: str | None = None
     case: str = "svpi"
     sensitive: str = "the sensitive column"
+    attributes: tuple[str, ...] = ()
     model: str | None = None
     known_attributes: tuple[tuple[str, ...], ...] = ()
 
@@ -60,8 +61,13 @@ class Setting:
     @property
     def records(self) -> bool:
         """Whether rows show several values of a person side by side."""
+        return self.case != "svpi" and self.side_by_side
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether sensitive values stand in rows, one row a person."""
         form = FORMS.get(str(self.form))
-        return self.case != "svpi" and (form is None or form.side_by_side)
+        return form is None or form.side_by_side
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> Setting:
@@ -73,13 +79,15 @@ class Setting:
         return cls(
             form=mapping(summary, "release").get("form"),
             case=str(sensitive.get("case") or declared.get("case") or "svpi"),
-            sensitive=_column(column) if column else cls.sensitive,
+            sensitive=column_name(column) if column else cls.sensitive,
+            attributes=tuple(str(mapping(each).get("column")) for each in listing(summary, "sensitive")),
             model=robustness.get("model"),
             known_attributes=tuple(tuple(map(printable, names)) for names in sets if names),
         )
 
 
-def _column(column: Any) -> str:
+def column_name(column: Any) -> str:
+    """A column as it is named in a sentence."""
     return str(column) if str(column).isidentifier() else name(column)
 
 

@@ -17,6 +17,7 @@ from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec
 from ppdp_spark.spec.messages import excerpt
+from ppdp_spark.spec.privacy import PER_ATTRIBUTE
 
 
 def criteria_of(privacy: PrivacySpec, domain: ValueDomain) -> tuple[Criterion[Any], ...]:
@@ -90,13 +91,26 @@ def value_labels(rows: Sequence[VerdictRow], labels: Sequence[str]) -> list[Verd
 def public_privacy(spec: ReleaseSpec) -> dict[str, Any]:
     """The criteria and their thresholds as the public manifest states them: no path of a file."""
     plain: dict[str, Any] = spec.to_dict()["privacy"]
+    own = plain.pop(PER_ATTRIBUTE, None)
+    stated = _public(plain)
+    return (
+        stated
+        if own is None
+        else {**stated, PER_ATTRIBUTE: {name: _public(each) for name, each in own.items()}}
+    )
+
+
+def _public(plain: Mapping[str, Any]) -> dict[str, Any]:
     shown = {family.field: family.public for family in families()}
     return {field: shown[field](given) for field, given in plain.items()}
 
 
 def published_privacy(stated: Mapping[str, Any]) -> PrivacySpec:
     """The criteria that a public manifest states; a `DataError` for any that are not known here."""
-    unknown = sorted(set(stated) - {family.field for family in families()})
+    parts = [stated, *(stated.get(PER_ATTRIBUTE) or {}).values()]
+    unknown = sorted(
+        {name for part in parts for name in part} - {PER_ATTRIBUTE, *(f.field for f in families())}
+    )
     if unknown:
         told = "the manifest demands `{}`: install the package that adds this criterion"
         raise DataError([told.format(excerpt(name)) for name in unknown])

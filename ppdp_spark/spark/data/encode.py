@@ -33,7 +33,7 @@ def encode_rows(
     *,
     only: Collection[int] | None = None,
 ) -> DataFrame:
-    """One row per person: codes, `sensitive`, the household, the columns published as they are, `content`.
+    """One row per person: codes, the household, what is published as it is, and `content`.
 
     Codes are `q0, q1, …`. `content` is a hash of the row as it came, by which samples are taken; of its
     quasi-identifiers alone if no sensitive value may have a part in how groups are made. With `only`, just
@@ -46,8 +46,8 @@ def encode_rows(
         for j, (name, kind) in enumerate(roles.kinds.items())
         if only is None or j in only
     ]
-    if profile.sensitive is not None:
-        wanted.append(sensitive_value(spec, table).alias(C.SENSITIVE))
+    for place, declared in enumerate(spec.columns.attributes):
+        wanted.append(sensitive_value(declared, table).alias(C.sensitive(place)))
     if only is None and spec.columns.household is not None:
         wanted += household_words(table, spec.columns.household.column)
     if only is None:
@@ -64,10 +64,10 @@ def encode_rows(
             codes[name] = _ordered_code(F.col(name), attribute, bounds)
         else:
             texts[name] = _Texts(attribute.values, first_code=1, null_code=0)
-    if profile.sensitive is not None and profile.sensitive.case == "svpi":
-        values = profile.sensitive.values
-        known = values[:-1] if values and values[-1] is None else values
-        texts[C.SENSITIVE] = _Texts(known, first_code=0, null_code=len(known))
+    for place, domain in enumerate(profile.domains):
+        if domain.case == "svpi":
+            known = domain.values[:-1] if domain.values and domain.values[-1] is None else domain.values
+            texts[C.sensitive(place)] = _Texts(known, first_code=0, null_code=len(known))
     if texts:
         rows = _looked_up(rows, texts)
     if bounds:

@@ -19,6 +19,7 @@ from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.data.households import codes_of_names, numbered_within
 from ppdp_spark.core.data.packing import Packing
 from ppdp_spark.core.data.sorting import radix_order
+from ppdp_spark.core.data.value_names import only_one
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 
@@ -59,19 +60,29 @@ class Layout:
     """
 
     attributes: tuple[Attribute, ...]
-    domain: SensitiveDomain | None
+    domains: tuple[SensitiveDomain, ...]
     codes_published: bool
     kept: int
     households: bool = False
+
+    @property
+    def domain(self) -> SensitiveDomain | None:
+        """The values of the sensitive attribute, if there is one; whoever asks is not made for several."""
+        return only_one(self.domains)
 
     @cached_property
     def packing(self) -> Packing:
         """Small codes, and with one value per person the sensitive one, travel in common words."""
         largest = self._largest_codes
         if self._single:
-            assert self.domain is not None
-            largest[C.SENSITIVE] = max(0, len(self.domain.values) - 1)
+            for name, domain in self.held.items():
+                largest[name] = max(0, len(domain.values) - 1)
         return Packing.of(largest)
+
+    @property
+    def held(self) -> dict[str, SensitiveDomain]:
+        """The sensitive values of people: our names of the columns, and what their codes stand for."""
+        return {C.sensitive(place): domain for place, domain in enumerate(self.domains)}
 
     @cached_property
     def published_packing(self) -> Packing:
@@ -84,7 +95,7 @@ class Layout:
 
     @property
     def _single(self) -> bool:
-        return self.domain is not None and self.domain.case == "svpi"
+        return bool(self.domains) and all(domain.case == "svpi" for domain in self.domains)
 
     def _small(self, position: int) -> bool:
         attribute = self.attributes[position]
@@ -97,7 +108,7 @@ class Layout:
     @property
     def row_names(self) -> list[str]:
         """Columns of packed rows: words, codes too wide for them, and what is carried along."""
-        arrays = [] if self.domain is None or self._single else [C.SENSITIVE]
+        arrays = [] if self._single else list(self.held)
         households = list(C.HOUSEHOLD_NAME) if self.households else []
         return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept + households
 
@@ -115,7 +126,7 @@ class Layout:
         """Columns of which a described group table keeps a list per group; codes as far as published."""
         words = [C.word(w) for w in range(self.published_packing.words)]
         codes = words + self._wide if self.codes_published else []
-        return codes + ([C.SENSITIVE] if self.domain is not None else []) + self._kept
+        return codes + list(self.held) + self._kept
 
     @property
     def _kept(self) -> list[str]:
@@ -148,8 +159,12 @@ class Layout:
         return CodeColumn.read(attribute, arrays[name])
 
     def _sensitive(self, arrays: Mapping[str, pa.Array], number: int) -> Sensitive:
-        if self.domain is None:
+        if not self.domains:
             return Sensitive.single(np.zeros(number, np.int32), 1)
+        if len(self.domains) > 1:
+            columns = [arrays[name].to_numpy(zero_copy_only=False) for name in self.held]
+            return Sensitive.several(columns, [len(domain.values) for domain in self.domains])
+        assert self.domain is not None
         column, width = arrays[C.SENSITIVE], len(self.domain.values)
         if self.domain.case == "svpi":
             return Sensitive.single(column.to_numpy(zero_copy_only=False), width)
@@ -188,7 +203,19 @@ class Layout:
             arrays |= {C.word(w): pa.array(word) for w, word in enumerate(words)}
         if people.households is not None:
             out |= self._household_lists(people.households, people.sensitive, groups)
-        return pa.RecordBatch.from_pydict(out | _lists(arrays, self.published_names, order, groups.starts))
+        out |= _lists(arrays, self.published_names, order, groups.starts)
+        return pa.RecordBatch.from_pydict(out | self._unlinked(people, groups))
+
+    def _unlinked(self, people: People, groups: Partition) -> dict[str, pa.Array]:
+        """Lists of several attributes, each in the order of its own values: who has which is lost."""
+        if len(self.domains) < 2:
+            return {}
+        group, lists = _group_of_each(groups), dict[str, pa.Array]()
+        for name in self.held:
+            values = people.arrays[name].to_numpy(zero_copy_only=False)[groups.order]
+            by_value = groups.order[radix_order([group, values])]
+            lists |= _lists(people.arrays, [name], by_value, groups.starts)
+        return lists
 
     def _household_lists(
         self, households: IntArray, sensitive: Sensitive, groups: Partition
@@ -205,16 +232,15 @@ class Layout:
     @property
     def in_order(self) -> bool:
         """Whether the people of each group leave the tasks in the order of their published content."""
-        return not self.kept and (self.domain is None or self._single)
+        return not self.kept and (not self.domains or self._single)
 
     def _canonical(self, people: People, groups: Partition) -> IntArray:
         """People of each group in the order of their codes, as far as published, then of their value."""
         if not (self.in_order and self.published_names):
             return groups.order
         codes = [column.codes for column in people.columns] if self.codes_published else []
-        held = [] if self.domain is None else [people.sensitive.values]
-        group = np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
-        keys: list[IntArray] = [group, *(key[groups.order] for key in (*codes, *held))]
+        held = [people.sensitive.values] if len(self.domains) == 1 else []
+        keys: list[IntArray] = [_group_of_each(groups), *(key[groups.order] for key in (*codes, *held))]
         return np.asarray(groups.order[radix_order(keys)])
 
     def raw_schema(self, rows: T.StructType) -> T.StructType:
@@ -243,6 +269,11 @@ class Layout:
         codes = {field.name for field in self.packing.fields}
         element = T.LongType() if name in words else T.IntegerType() if name in codes else rows[name].dataType
         return T.StructField(name, T.ArrayType(element))
+
+
+def _group_of_each(groups: Partition) -> IntArray:
+    """The group of every person, in the order of the groups."""
+    return np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
 
 
 def _each_once(values: NDArray[np.int32], offsets: IntArray) -> tuple[NDArray[np.int32], IntArray]:

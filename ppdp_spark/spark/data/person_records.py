@@ -20,7 +20,7 @@ from pyspark.sql import types as T
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.identifiers import require_one_person_each
 from ppdp_spark.spark.data.sameness import folded
-from ppdp_spark.spark.data.tables import require_declared
+from ppdp_spark.spark.data.tables import require_declared, sensitive_places
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.held_tables import Save
@@ -143,8 +143,8 @@ def _compared(columns: ColumnsSpec, person: PersonSpec) -> Iterator[tuple[str, s
         yield "columns.publish_as_is", name
     if columns.household is not None:
         yield "columns.household.column", columns.household.column
-    if columns.sensitive is not None:
-        yield "columns.sensitive.column", columns.sensitive.column
+    for place, attribute in sensitive_places(columns):
+        yield f"{place}.column", attribute.column
 
 
 def _parts(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -> Iterator[_Part]:
@@ -162,13 +162,14 @@ def _parts(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -> Iterat
         yield agreeing(name, "columns.publish_as_is", "leave the column out, or clean the table")
     if columns.household is not None:
         yield agreeing(columns.household.column, "columns.household", "clean the table")
-    if columns.sensitive is None:
-        return
-    name, field = columns.sensitive.column, "columns.sensitive"
-    if columns.sensitive.case == "svpi":
-        yield agreeing(name, field, "declare `case: mvpi-set` or `mvpi-multiset`, or clean the table")
-    else:
-        yield _Part(name, field, _collected(table, name, each_once=columns.sensitive.case == "mvpi-set"))
+    several = len(columns.attributes) > 1
+    fix = "" if several else "declare `case: mvpi-set` or `mvpi-multiset`, or "
+    for field, declared in sensitive_places(columns):
+        name = declared.column
+        if declared.case == "svpi":
+            yield agreeing(name, field, f"{fix}clean the table")
+        else:
+            yield _Part(name, field, _collected(table, name, each_once=declared.case == "mvpi-set"))
 
 
 def _agreeing(table: DataFrame, name: str, field: str, fix: str) -> _Part:

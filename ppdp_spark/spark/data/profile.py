@@ -18,16 +18,18 @@ from pyspark.sql import types as T
 from ppdp_spark.core.data.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.data.hierarchy import Hierarchy
+from ppdp_spark.core.data.value_names import only_one
 from ppdp_spark.errors import CHANGED, DataError
 from ppdp_spark.spark.data.physical import YEARS, to_physical
 from ppdp_spark.spark.data.sameness import folded, null_as_element, text_of
 from ppdp_spark.spark.data.tables import Roles
+from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 
 if TYPE_CHECKING:
-    from ppdp_spark.spec import ReleaseSpec
+    from ppdp_spark.spec import ReleaseSpec, SensitiveSpec
 
 NULL_LABEL = "(null)"
 RECORDS = "mvpi-records"
@@ -84,8 +86,13 @@ class Profile:
     kept: int
     fingerprint: str
     attributes: tuple[Attribute, ...]
-    sensitive: SensitiveDomain | None
+    domains: tuple[SensitiveDomain, ...]
     nulls: dict[str, int]
+
+    @property
+    def sensitive(self) -> SensitiveDomain | None:
+        """The values of the sensitive attribute, if there is one; whoever asks is not made for several."""
+        return only_one(self.domains)
 
 
 def quasi_value(name: str, kind: str, table: DataFrame) -> Column:
@@ -97,10 +104,9 @@ def quasi_value(name: str, kind: str, table: DataFrame) -> Column:
     return text_of(column(name), table.schema[name].dataType)
 
 
-def sensitive_value(spec: ReleaseSpec, table: DataFrame) -> Column:
+def sensitive_value(declared: SensitiveSpec, table: DataFrame) -> Column:
     """The sensitive value as text, or as a sorted array of texts; a null array is one null."""
-    assert spec.columns.sensitive is not None
-    name, case = spec.columns.sensitive.column, spec.columns.sensitive.case
+    name, case = declared.column, declared.case
     if case == "svpi":
         return quasi_value(name, "categorical", table)
     values = text_of(column(name), table.schema[name].dataType)
@@ -114,10 +120,10 @@ def take_part(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Column:
     if spec.nulls == "category":
         return F.lit(True)
     parts = [quasi_value(name, kind, table).isNull() for name, kind in roles.kinds.items()]
-    if spec.columns.sensitive is not None:
-        value = _folded_sensitive(spec, table)
+    for declared in spec.columns.attributes:
+        value = _folded_sensitive(declared, table)
         parts.append(value.isNull())
-        if spec.columns.sensitive.case != "svpi":
+        if declared.case != "svpi":
             parts.append(F.exists(value, lambda x: x.isNull()))
     return ~F.coalesce(reduce(or_, parts), F.lit(True)) if parts else F.lit(True)
 
@@ -129,8 +135,9 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
     named = [name for name, kind in roles.kinds.items() if kind == "categorical"]
     jobs: list[Callable[[], Any]] = [lambda: _first_pass(table, spec, roles, part)]
     jobs += [partial(_distinct, rows, name) for name in named]
-    if spec.columns.sensitive is not None:
-        jobs.append(lambda: _sensitive_domain(rows, spec, roles, MOST_SENSITIVE_VALUES))
+    jobs += [
+        partial(_sensitive_domain, rows, spec, roles, place, MOST_SENSITIVE_VALUES) for place in _places(spec)
+    ]
     found, *rest = all_at_once(table.sparkSession, jobs)
     kept = int(found["kept"])
     nulls = _nulls(spec, roles, found)
@@ -140,9 +147,9 @@ def profile_table(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Profile:
         _attribute(j, name, table=table, spec=spec, roles=roles, found=found, categories=categories)
         for j, name in enumerate(roles.kinds)
     )
-    sensitive = None if spec.columns.sensitive is None else rest[-1]
+    domains = tuple(rest[len(named) :])
     fingerprint = f"{int(found['rows'])}-{int(found['content'] or 0) & (2**64 - 1):016x}"
-    return Profile(int(found["rows"]), kept, kept, fingerprint, attributes, sensitive, nulls)
+    return Profile(int(found["rows"]), kept, kept, fingerprint, attributes, domains, nulls)
 
 
 def count_sensitive(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> SensitiveDomain:
@@ -155,7 +162,8 @@ def count_sensitive(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Sensit
         found = _first_pass(table, spec, roles, part)
         _reject(spec, roles, found, _nulls(spec, roles, found))
     rows = table.where(part) if spec.nulls == "suppress" else table
-    domain = _sensitive_domain(rows, spec, roles, MOST_CATEGORIES)
+    (place,) = _places(spec)
+    domain = _sensitive_domain(rows, spec, roles, place, MOST_CATEGORIES)
     if not domain.counts:
         raise DataError("the table has no rows that take part: there is nothing to keep")
     return domain
@@ -163,9 +171,14 @@ def count_sensitive(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Sensit
 
 def _nulls(spec: ReleaseSpec, roles: Roles, found: dict[str, Any]) -> dict[str, int]:
     nulls = {name: int(found[f"nulls_{j}"]) for j, name in enumerate(roles.kinds)}
-    if spec.columns.sensitive is not None:
-        nulls[spec.columns.sensitive.column] = int(found["nulls_sensitive"])
+    for place in _places(spec):
+        nulls[spec.columns.attributes[place].column] = int(found[f"nulls_{C.sensitive(place)}"])
     return nulls
+
+
+def _places(spec: ReleaseSpec) -> range:
+    """The places of the sensitive attributes."""
+    return range(len(spec.columns.attributes))
 
 
 def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column) -> dict[str, Any]:
@@ -181,17 +194,15 @@ def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column)
         present = F.when(part, value)
         if kind != "categorical":
             wanted += [F.min(present).alias(f"low_{j}"), F.max(present).alias(f"high_{j}")]
-    if spec.columns.sensitive is not None:
-        value = _folded_sensitive(spec, table)
-        missing = value.isNull() if spec.columns.sensitive.case == "svpi" else _some_null(value)
-        wanted.append(F.count_if(missing).alias("nulls_sensitive"))
+    for place, declared in enumerate(spec.columns.attributes):
+        value = _folded_sensitive(declared, table)
+        missing = value.isNull() if declared.case == "svpi" else _some_null(value)
+        wanted.append(F.count_if(missing).alias(f"nulls_{C.sensitive(place)}"))
     return only_row(table.agg(*wanted)).asDict()
 
 
-def _folded_sensitive(spec: ReleaseSpec, table: DataFrame) -> Column:
-    assert spec.columns.sensitive is not None
-    name = spec.columns.sensitive.column
-    return folded(column(name), table.schema[name].dataType)
+def _folded_sensitive(declared: SensitiveSpec, table: DataFrame) -> Column:
+    return folded(column(declared.column), table.schema[declared.column].dataType)
 
 
 def _some_null(values: Column) -> Column:
@@ -201,7 +212,7 @@ def _some_null(values: Column) -> Column:
 def table_columns(spec: ReleaseSpec) -> list[str]:
     """Columns that take part in the release: quasi-identifiers, sensitive, published as they are."""
     columns = spec.columns
-    sensitive = [columns.sensitive.column] if columns.sensitive is not None else []
+    sensitive = [attribute.column for attribute in columns.attributes]
     return [*columns.quasi_identifiers, *sensitive, *columns.publish_as_is]
 
 
@@ -280,11 +291,12 @@ def _attribute(
     return Categorical(name, tuple(ordered), text_type, declared.weight)
 
 
-def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles, most: int) -> SensitiveDomain:
-    """Sensitive values and their counts, by one aggregation; null, if any, has the last code."""
-    declared = spec.columns.sensitive
-    assert declared is not None and roles.sensitive is not None
-    value, records = sensitive_value(spec, rows), publishes_records(spec)
+def _sensitive_domain(
+    rows: DataFrame, spec: ReleaseSpec, roles: Roles, place: int, most: int
+) -> SensitiveDomain:
+    """Values of one sensitive attribute and their counts, by one aggregation; null, if any, comes last."""
+    declared, type_name = spec.columns.attributes[place], roles.sensitive[place]
+    value, records = sensitive_value(declared, rows), publishes_records(spec, declared)
     value = F.array_distinct(value) if records else value
     single = rows.select((value if declared.case == "svpi" else F.explode(value)).alias("v"))
     counted = single.groupBy("v").count().limit(most + 1).toArrow()
@@ -294,16 +306,14 @@ def _sensitive_domain(rows: DataFrame, spec: ReleaseSpec, roles: Roles, most: in
             "publish a coarser one"
         )
     pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)
-    type_name = roles.sensitive
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], type_name))
     values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
-    return SensitiveDomain(declared.column, declared.case, roles.sensitive, values, counts, records)
+    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, records)
 
 
-def publishes_records(spec: ReleaseSpec) -> bool:
+def publishes_records(spec: ReleaseSpec, declared: SensitiveSpec) -> bool:
     """Whether a release shows several values of a person side by side."""
-    declared = spec.columns.sensitive
-    return declared is not None and declared.case != "svpi" and FORMS[spec.output.form].side_by_side
+    return declared.case != "svpi" and FORMS[spec.output.form].side_by_side
 
 
 def labels_of(values: Sequence[str | None]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.errors import DataError
 
 if TYPE_CHECKING:
-    from ppdp_spark.spec import ColumnsSpec, ReleaseSpec
+    from ppdp_spark.spec import ColumnsSpec, ReleaseSpec, SensitiveSpec
 
 _KINDS: dict[type[T.DataType], str] = {
     T.ByteType: "integer",
@@ -50,12 +50,12 @@ class Roles:
 
     where
         kinds       quasi-identifier -> `categorical` or the kind of its ordered values
-        sensitive   Spark type of the sensitive column (of its elements, for arrays)
+        sensitive   Spark type of each sensitive column (of its elements, for arrays)
         unassigned  columns without a role: they are not published
     """
 
     kinds: dict[str, str]
-    sensitive: str | None
+    sensitive: tuple[str, ...]
     unassigned: tuple[str, ...]
 
 
@@ -79,9 +79,7 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
     for name, attribute in columns.quasi_identifiers.items():
         if name in types:
             kinds[name] = _kind(name, attribute.type, types[name], bool(attribute.hierarchy), problems)
-    sensitive = None
-    if columns.sensitive is not None and columns.sensitive.column in types:
-        sensitive = _sensitive_type(columns, types[columns.sensitive.column], problems)
+    sensitive = _sensitive_types(columns, types, problems)
     for name in columns.publish_as_is:
         if isinstance(types.get(name), T.MapType | T.VariantType):
             problems.append(
@@ -98,8 +96,7 @@ def require_columns(table: DataFrame, columns: ColumnsSpec) -> None:
     """Check that a finished table has the columns that make its groups, whatever their types."""
     types = {field.name: field.dataType for field in table.schema.fields}
     problems = _missing(types, _declared(columns))
-    if columns.sensitive is not None and columns.sensitive.column in types:
-        _sensitive_type(columns, types[columns.sensitive.column], problems)
+    _sensitive_types(columns, types, problems)
     for name in [columns.group] if columns.group else columns.quasi_identifiers:
         if isinstance(types.get(name), T.MapType | T.VariantType):
             problems.append(f"`{name}` is {types[name].simpleString()}: groups cannot be formed by it")
@@ -114,7 +111,7 @@ def reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
     for name, kind in roles.kinds.items():
         names += form.columns(name, ordered=kind != "categorical")
     names += spec.columns.publish_as_is
-    names += [spec.columns.sensitive.column] if spec.columns.sensitive is not None else []
+    names += [attribute.column for attribute in spec.columns.attributes]
     lowered = [name.lower() for name in names]
     twice = sorted({name for name in names if lowered.count(name.lower()) > 1})
     if twice:
@@ -147,8 +144,7 @@ def _declared(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str, str]:
         names[columns.household.column] = "columns.household.column"
     names |= {name: f"columns.quasi_identifiers.{name}" for name in columns.quasi_identifiers}
     names |= dict.fromkeys(columns.publish_as_is, "columns.publish_as_is")
-    if columns.sensitive is not None:
-        names[columns.sensitive.column] = "columns.sensitive.column"
+    names |= {attribute.column: f"{place}.column" for place, attribute in sensitive_places(columns)}
     if columns.group is not None:
         names[columns.group] = "columns.group"
     return names
@@ -182,9 +178,27 @@ def _checked_digits(field: str, found: T.DataType, kind: str, problems: list[str
     return kind
 
 
-def _sensitive_type(columns: ColumnsSpec, found: T.DataType, problems: list[str]) -> str:
-    assert columns.sensitive is not None
-    many = columns.sensitive.case != "svpi"
+def sensitive_places(columns: ColumnsSpec) -> list[tuple[str, SensitiveSpec]]:
+    """The sensitive attributes, each with the field of the spec that declares it."""
+    several = len(columns.attributes) > 1
+    return [
+        (f"columns.sensitive{f'.{i}' if several else ''}", one) for i, one in enumerate(columns.attributes)
+    ]
+
+
+def _sensitive_types(
+    columns: ColumnsSpec, types: Mapping[str, T.DataType], problems: list[str]
+) -> tuple[str, ...]:
+    places = sensitive_places(columns)
+    return tuple(
+        _sensitive_type(place, one, types[one.column], problems)
+        for place, one in places
+        if one.column in types
+    )
+
+
+def _sensitive_type(place: str, declared: SensitiveSpec, found: T.DataType, problems: list[str]) -> str:
+    many = declared.case != "svpi"
     if many != isinstance(found, T.ArrayType):
         fix = (
             "an array column"
@@ -192,14 +206,14 @@ def _sensitive_type(columns: ColumnsSpec, found: T.DataType, problems: list[str]
             else "one value per person; use case mvpi-set or mvpi-multiset for arrays"
         )
         problems.append(
-            f"`columns.sensitive.case` is {columns.sensitive.case}, but `{columns.sensitive.column}` is "
+            f"`{place}.case` is {declared.case}, but `{declared.column}` is "
             f"{found.simpleString()}: it needs {fix}"
         )
         return found.simpleString()
     element = found.elementType if isinstance(found, T.ArrayType) else found
     if type(element) not in _KINDS:
         problems.append(
-            f"`columns.sensitive.column`: values of type {element.simpleString()} are not supported; "
+            f"`{place}.column`: values of type {element.simpleString()} are not supported; "
             "use text, numbers, dates or booleans"
         )
     return element.simpleString()

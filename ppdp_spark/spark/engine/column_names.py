@@ -37,6 +37,11 @@ def word(position: int) -> str:
     return f"w{position}"
 
 
+def sensitive(position: int) -> str:
+    """The column of codes (or lists of texts) of the sensitive attribute at `position`."""
+    return SENSITIVE if position == 0 else f"{SENSITIVE}{position}"
+
+
 def kept(position: int) -> str:
     """The column published as it is at `position`."""
     return f"a{position}"

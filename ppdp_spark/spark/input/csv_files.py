@@ -57,7 +57,7 @@ class CsvColumns:
         texts |= {columns.group} if columns.group is not None else set()
         numbers = {name for name, of in attributes if of.type == "numeric"}
         named = {*texts, *columns.quasi_identifiers, *columns.publish_as_is}
-        named |= {columns.sensitive.column} if columns.sensitive is not None else set()
+        named |= {attribute.column for attribute in columns.attributes}
         return cls(frozenset(texts), frozenset(numbers), frozenset(named))
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.core.data.groups import COUNT_CELLS, FloatArray, GroupSummaries, IntArray, PriorExtrema
 from ppdp_spark.errors import TWO_WAYS, DataError
-from ppdp_spark.run.storage import QI_TABLE, SENSITIVE_TABLE, Folder
+from ppdp_spark.run.storage import QI_TABLE, Folder
 from ppdp_spark.spark.data.group_scan import Reduction, merged
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, whole
@@ -33,6 +33,7 @@ class BucketFiles:
     where
         names    files that both tables have, as a table of one row per file
         folder   of both tables
+        table    that of values, within the folder
         column   the sensitive one
         values   its values, by code
         single   whether everyone has exactly one
@@ -42,6 +43,7 @@ class BucketFiles:
 
     names: DataFrame
     folder: str
+    table: str
     column: str
     values: pa.Array
     single: bool
@@ -50,17 +52,17 @@ class BucketFiles:
 
     @classmethod
     def of(
-        cls, spark: SparkSession, folder: Folder, column: str, values: pa.Array, *, single: bool
+        cls, spark: SparkSession, folder: Folder, table: str, column: str, values: pa.Array, *, single: bool
     ) -> BucketFiles | None:
         """The files of a folder that tasks can reach; None if they cannot, or files do not pair up."""
         if not folder.local:
             return None
-        names = [[name for name, _ in (folder / t).files(".parquet")] for t in (QI_TABLE, SENSITIVE_TABLE)]
+        names = [[name for name, _ in (folder / t).files(".parquet")] for t in (QI_TABLE, table)]
         if not names[0] or names[0] != names[1]:
             return None
-        table = pa.table({"share": pa.array(range(len(names[0])), pa.int32()), "name": names[0]})
-        parts = spark.createDataFrame(table).repartitionById(len(names[0]), "share")
-        return cls(parts, folder.path, column, values, single)
+        listed = pa.table({"share": pa.array(range(len(names[0])), pa.int32()), "name": names[0]})
+        parts = spark.createDataFrame(listed).repartitionById(len(names[0]), "share")
+        return cls(parts, folder.path, table, column, values, single)
 
     def with_extrema(self, folder: Folder, sets: int) -> BucketFiles | None:
         """The same with the owner's extrema, file by file; None if tasks cannot reach them."""
@@ -68,7 +70,10 @@ class BucketFiles:
 
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
         """What each reduction makes of the groups; None if the files are not as we write them."""
-        reading = ReadBuckets(self.folder, self.column, self.values, self.single, self.extrema, self.sets)
+        table = f"{self.folder}/{self.table}"
+        reading = ReadBuckets(
+            self.folder, table, self.column, self.values, self.single, self.extrema, self.sets
+        )
         task = ReduceBuckets(reading, tuple(reductions), width)
         return combined(self.names.mapInArrow(task, "reduced binary").toArrow(), reductions)
 
@@ -96,6 +101,7 @@ class ReadBuckets:
     """Reads the tables of one file name."""
 
     folder: str
+    table: str
     column: str
     values: pa.Array
     single: bool
@@ -104,7 +110,7 @@ class ReadBuckets:
 
     def __call__(self, name: str) -> BucketTables:
         numbers, sizes = self._sizes(f"{self.folder}/{QI_TABLE}/{name}")
-        pairs = pq.read_table(f"{self.folder}/{SENSITIVE_TABLE}/{name}", partitioning=None)
+        pairs = pq.read_table(f"{self.table}/{name}", partitioning=None)
         group = whole(pairs, C.GROUP_ID).to_numpy()
         codes, counts = codes_of(whole(pairs, self.column), self.values), whole(pairs, C.COUNT).to_numpy()
         if (np.diff(numbers) <= 0).any() or (np.diff(group) < 0).any():

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import dictionary
 from ppdp_spark.spark.data.group_scan import ListedGroups, Reduction, reduce_groups
@@ -81,6 +82,11 @@ class Grouped:
         return [row for c, found in zip(criteria, statistics, strict=True) for row in c.decide(found)]
 
     @property
+    def domain(self) -> ValueDomain:
+        """The sensitive values as criteria see them."""
+        return ValueDomain(self.labels, self.counts, self.case or "svpi", self.kind)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         return labels_of(self.values)
 
@@ -89,11 +95,14 @@ class Grouped:
         return max(1, len(self.values))
 
 
-def read_groups(table: DataFrame, columns: ColumnsSpec) -> Grouped:
-    """The groups of any table: equal values in the group column, or in all quasi-identifiers."""
+def read_groups(table: DataFrame, columns: ColumnsSpec, *, also: Sequence[str] = ()) -> Grouped:
+    """The groups of any table: equal values in the group column, or in all quasi-identifiers.
+
+    They are divided by the values of the columns in `also`, if there are any.
+    """
     names = [columns.group] if columns.group else list(columns.quasi_identifiers)
-    keys = {f"key{i}": C.column(name) for i, name in enumerate(names)}
-    sensitive = None if columns.sensitive is None else columns.sensitive.model_dump()
+    keys = {f"key{i}": C.column(name) for i, name in enumerate([*names, *also])}
+    sensitive = None if columns.attribute is None else columns.attribute.model_dump()
     return counted_groups(table, keys, sensitive)
 
 

@@ -28,8 +28,9 @@ def checked(spec: ReleaseSpec, table: DataFrame, grouped: Grouped, domain: Value
     assert household is not None
     names = [columns.group] if columns.group else list(columns.quasi_identifiers)
     text = None
-    if columns.sensitive is not None and columns.sensitive.case == "svpi":
-        text = text_of(C.column(columns.sensitive.column), table.schema[columns.sensitive.column].dataType)
+    sensitive = columns.attribute
+    if sensitive is not None and sensitive.case == "svpi":
+        text = text_of(C.column(sensitive.column), table.schema[sensitive.column].dataType)
     rows = _rows(table, {f"key{i}": C.column(name) for i, name in enumerate(names)}, household.column, text)
     know = household.members_know_each_other
     criteria = household_criteria(spec.privacy, domain, members_know=know)

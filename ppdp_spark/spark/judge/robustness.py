@@ -25,11 +25,11 @@ def audited(spec: ReleaseSpec, table: DataFrame, grouped: Grouped) -> list[Verdi
     them looks them up elsewhere. Priors are learned from this very table unless they are supplied.
     """
     robust = robust_criterion(spec.privacy)
-    assert robust is not None and spec.privacy.robustness is not None and spec.columns.sensitive is not None
+    assert robust is not None and spec.privacy.robustness is not None and spec.columns.attribute is not None
     sets = spec.privacy.robustness.priors
     _require(table, sets)
     keys = [spec.columns.group] if spec.columns.group else list(spec.columns.quasi_identifiers)
-    name = spec.columns.sensitive.column
+    name = spec.columns.attribute.column
     text = text_of(C.column(name), table.schema[name].dataType)
     signed = signed_rows(table, keys, [prior.attributes for prior in sets], text)
     rows = with_codes(signed, grouped.values).drop(C.VALUE)
@@ -51,8 +51,8 @@ def _priors(spec: ReleaseSpec, table: DataFrame, rows: DataFrame, grouped: Group
     assert spec.privacy.robustness is not None
     sets, labels = spec.privacy.robustness.priors, attribute_labels(spec.privacy)
     keys = [signature_columns(i) for i in range(len(sets))]
-    assert spec.columns.sensitive is not None
-    kind = table.schema[spec.columns.sensitive.column].dataType
+    assert spec.columns.attribute is not None
+    kind = table.schema[spec.columns.attribute.column].dataType
     counts = dict(zip(grouped.labels, grouped.counts, strict=True))
 
     def encode(given: DataFrame, prior: PriorSpec, names: tuple[str, ...]) -> DataFrame:

@@ -138,9 +138,9 @@ def open_release(spec: ReleaseSpec, spark: SparkSession, table: TableLike | None
         groups = table_of(spec, table, spark)
         require_columns(groups, spec.columns)
         columns = spec.columns
-        assert columns.group is not None and columns.sensitive is not None
+        assert columns.group is not None and columns.attribute is not None
         opened = Attacked(table_source(groups, columns), (groups, columns.group), [])
-        sensitive = columns.sensitive.column
+        sensitive = columns.attribute.column
     else:
         opened, sensitive = _ours(spec, spark, wanted.release)
     if wanted.mine is not None and not opened.source.exact:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> Source:
     """A release of ours; where it describes groups, each is one tuple of labels."""
     sensitive = manifest["sensitive"]
+    if isinstance(sensitive, list):
+        raise DataError(f"the release has {len(sensitive)} sensitive attributes, and `attack` is for one")
     if sensitive is None or sensitive["case"] != "svpi":
         raise DataError(
             "the release has no sensitive column with one value per person: there is nothing to infer"
@@ -48,10 +50,10 @@ def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, 
 
 def table_source(table: DataFrame, columns: ColumnsSpec) -> Source:
     """Any table of people with a group column: which value stands beside whom is not used."""
-    assert columns.group is not None and columns.sensitive is not None
+    assert columns.group is not None and columns.attribute is not None
     names = list(columns.quasi_identifiers)
-    held = table.select(C.column(columns.group), C.column(columns.sensitive.column), F.lit(1).alias(C.COUNT))
-    kinds, sensitive = kinds_of(table, names), columns.sensitive.column
+    held = table.select(C.column(columns.group), C.column(columns.attribute.column), F.lit(1).alias(C.COUNT))
+    kinds, sensitive = kinds_of(table, names), columns.attribute.column
     return _source("table", table, held, group=columns.group, kinds=kinds, sensitive=sensitive)
 
 

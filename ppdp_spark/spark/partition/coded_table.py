@@ -81,7 +81,7 @@ class CodedTable:
         signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
         published = FORMS[spec.output.form].codes_published
         kept, households = len(spec.columns.publish_as_is), spec.columns.household is not None
-        layout = Layout(profile.attributes, profile.sensitive, published, kept, households)
+        layout = Layout(profile.attributes, profile.domains, published, kept, households)
         return cls(spec, profile, layout, rows, sample, signed, saver, stages, least)
 
     def confirmed(
@@ -103,7 +103,7 @@ class CodedTable:
                 tree = without_cuts_to(tree, lacking)
                 groups = save(grouped(tree))
             if not self.layout.households and not groups.where(~F.col(C.SOUND)).isEmpty():
-                counts = count_fragments(self.rows, tree, attributes, self.layout.domain)
+                counts = count_fragments(self.rows, tree, self.layout)
                 tree = confirmed_tree(tree, counts, criteria)
                 groups = save(grouped(tree))
         return groups, tree

@@ -21,7 +21,7 @@ from ppdp_spark.core.data.attributes import Attribute, Categorical, CodeColumn
 from ppdp_spark.core.data.coded_people import Cuts, Sensitive
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.partition.mondrian import partition
-from ppdp_spark.spark.data.profile import SensitiveDomain
+from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import whole
 from ppdp_spark.spark.engine.hidden_values import field, unseen_struct
@@ -187,26 +187,25 @@ def without_cuts_to(tree: Tree, fragments: Collection[int]) -> Tree:
     return renumbered(cut(tree))
 
 
-def count_fragments(
-    rows: DataFrame, tree: Tree, attributes: Sequence[Attribute], domain: SensitiveDomain | None
-) -> GroupSummaries:
-    """Exact people, and occurrences of each sensitive value, of every fragment."""
+def count_fragments(rows: DataFrame, tree: Tree, layout: Layout) -> GroupSummaries:
+    """Exact people, and occurrences of each value of every sensitive attribute, of every fragment."""
     fragments = len(fragments_of(tree))
-    located = with_fragments(rows, tree, attributes)
+    located = with_fragments(rows, tree, layout.attributes)
     sizes = np.zeros(fragments, np.int64)
-    counts = np.zeros((fragments, 0 if domain is None else len(domain.values)), np.int64)
-    if domain is None or domain.case != "svpi":
-        found = located.groupBy(C.FRAGMENT).count().toArrow()
-        sizes[found.column(0).to_numpy()] = found.column(1).to_numpy()
-    if domain is not None:
-        held = F.array_distinct(C.SENSITIVE) if domain.records else F.col(C.SENSITIVE)
+    counts = []
+    for name, domain in layout.held.items():
+        held = F.array_distinct(name) if domain.records else F.col(name)
         value = held if domain.case == "svpi" else F.explode(held)
         pairs = (
             located.select(C.FRAGMENT, value.alias(C.VALUE)).groupBy(C.FRAGMENT, C.VALUE).count().toArrow()
         )
         fragment, number = pairs.column(0).to_numpy(), pairs.column(2).to_numpy()
         codes = pairs.column(1) if domain.case == "svpi" else domain.codes(pairs.column(1))
-        np.add.at(counts, (fragment, codes.to_numpy()), number)
-        if domain.case == "svpi":
-            np.add.at(sizes, fragment, number)
-    return GroupSummaries(sizes, counts)
+        counts.append(np.zeros((fragments, len(domain.values)), np.int64))
+        np.add.at(counts[-1], (fragment, codes.to_numpy()), number)
+    if layout.domains and all(domain.case == "svpi" for domain in layout.domains):
+        sizes = counts[0].sum(axis=1)
+    else:
+        found = located.groupBy(C.FRAGMENT).count().toArrow()
+        sizes[found.column(0).to_numpy()] = found.column(1).to_numpy()
+    return GroupSummaries(sizes, np.concatenate([np.zeros((fragments, 0), np.int64), *counts], axis=1))

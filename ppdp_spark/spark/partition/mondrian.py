@@ -14,11 +14,12 @@ from ppdp_spark.core.partition.blind import BlindPlacement, blind_criteria
 from ppdp_spark.run.criteria.guarantees import separable_criteria
 from ppdp_spark.run.criteria.households import household_criteria
 from ppdp_spark.run.criteria.knowledge import coupled_skyline
+from ppdp_spark.run.criteria.several_attributes import beside_each_other
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
 from ppdp_spark.spark.partition.coupled_skyline import Coupling
 from ppdp_spark.spark.partition.cut_people import CutFragment, DescribeGroups, partition_rows
 from ppdp_spark.spark.partition.leftovers import Demands, PlaceTable
-from ppdp_spark.spark.partition.whole_table import everybody, value_domain
+from ppdp_spark.spark.partition.whole_table import everybody, value_domain, value_domains
 
 
 def mondrian(table: CodedTable) -> PartitionerOnSpark:
@@ -26,6 +27,8 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
 
     Robustness is not kept by unions: groups are chosen from a finished tree then, and people may be left.
     """
+    if len(table.profile.domains) > 1:
+        return CutTable(table, beside_each_other(table.spec.privacy, value_domains(table.profile)))
     if table.spec.privacy.robustness is None:
         domain, privacy = value_domain(table.profile), table.spec.privacy
         criteria = separable_criteria(privacy, domain)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from pyspark.sql import DataFrame
 
-from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.criteria.households.household_anonymity import HouseholdAnonymity
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.households import Households
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
+from ppdp_spark.run.criteria.several_attributes import (
+    criteria_of_groups,
+    criteria_of_values,
+    labelled,
+    unprotected,
+)
 from ppdp_spark.spark.data.profile import Profile
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec
@@ -22,21 +31,48 @@ def value_domain(profile: Profile) -> ValueDomain:
     domain = profile.sensitive
     if domain is None:
         return ValueDomain(("",), (profile.kept,))
-    return ValueDomain(domain.labels, domain.counts, domain.judged_case, domain.type)
+    return value_domains(profile)[domain.column]
+
+
+def value_domains(profile: Profile) -> dict[str, ValueDomain]:
+    """The values of each sensitive attribute, by its column."""
+    return {d.column: ValueDomain(d.labels, d.counts, d.judged_case, d.type) for d in profile.domains}
 
 
 def everybody(profile: Profile) -> GroupSummaries:
     """The undivided table as one group."""
-    counts = value_domain(profile).counts
-    return GroupSummaries(np.array([profile.kept]), np.array([counts], np.int64))
+    return _as_one_group(profile, value_domain(profile))
+
+
+def _as_one_group(profile: Profile, domain: ValueDomain) -> GroupSummaries:
+    return GroupSummaries(np.array([profile.kept]), np.array([domain.counts], np.int64))
 
 
 def feasibility(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
     """The verdict on the undivided table: no release is safer, so where it fails all do."""
-    domain, whole = value_domain(profile), everybody(profile)
+    if len(profile.domains) > 1:
+        return _of_several(privacy, profile)
+    domain = value_domain(profile)
     criteria = criteria_of(privacy, domain)
     if promises_nothing(privacy, criteria, domain):
         return [NOTHING]
+    return _rows(criteria, everybody(profile))
+
+
+def _of_several(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
+    """The same for several sensitive attributes: groups as such once, then each attribute by itself."""
+    domains = value_domains(profile)
+    nothing = list(unprotected(privacy, domains))
+    if nothing:
+        return nothing
+    rows = _rows(criteria_of_groups(privacy, domains), _as_one_group(profile, next(iter(domains.values()))))
+    for attribute, domain in domains.items():
+        criteria = criteria_of_values(privacy, attribute, domain)
+        rows += labelled(_rows(criteria, _as_one_group(profile, domain)), attribute)
+    return rows
+
+
+def _rows(criteria: Sequence[Criterion[Any]], whole: GroupSummaries) -> list[VerdictRow]:
     return [row for c in criteria for row in c.decide(c.summarise(whole, np.array([1])))]
 
 

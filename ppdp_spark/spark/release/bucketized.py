@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,10 +12,12 @@ from pyspark.sql import functions as F
 from ppdp_spark.core.data.attributes import Categorical, Ordered
 from ppdp_spark.core.data.forms import FORMS, ReleaseForm
 from ppdp_spark.errors import TWO_WAYS
-from ppdp_spark.run.storage import QI_TABLE, SENSITIVE_TABLE, Folder
+from ppdp_spark.run.manifest import published_attributes
+from ppdp_spark.run.storage import QI_TABLE, SENSITIVE_TABLE, Folder, value_tables
 from ppdp_spark.spark.data.encode import decode, typed_values
 from ppdp_spark.spark.data.group_scan import ListedGroups
 from ppdp_spark.spark.data.physical import from_physical
+from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.hidden_values import unseen
@@ -33,7 +35,7 @@ from ppdp_spark.spark.release.publication import FormOnSpark, Publication, Shown
 
 
 class BucketizedForm(FormOnSpark):
-    """Two tables: quasi-identifiers with group numbers, and counts of the sensitive values of each group.
+    """Quasi-identifiers with group numbers, and counts of each sensitive attribute's values in each group.
 
     People of a group are in the order of what the first table shows of them, so that it says nothing about
     sensitive values.
@@ -56,33 +58,43 @@ class BucketizedForm(FormOnSpark):
         wanted = publication.groups.select(
             C.FRAGMENT, C.SIZE, C.GROUP_ID, *lists, *publication.owned_columns()
         )
-        shown = tuple(name for name in layout.published_names if name != C.SENSITIVE)
+        shown = tuple(name for name in layout.published_names if name not in layout.held)
         people = PeopleRows({C.GROUP_ID: C.GROUP_ID}, shown, layout.published_packing, own, readings)
-        assert layout.domain is not None
-        values = Values(typed_values(session, layout.domain.values, layout.domain.type))
-        counts = ValueCounts(layout.domain, values)
+        counted = [
+            ValueCounts(domain, Values(typed_values(session, domain.values, domain.type)), name)
+            for name, domain in layout.held.items()
+        ]
         folder = publication.folder
-        return wanted, [(folder / QI_TABLE, people), (folder / SENSITIVE_TABLE, counts)]
+        tables = [folder / name for name in value_tables(len(counted))]
+        return wanted, [(folder / QI_TABLE, people), *zip(tables, counted, strict=True)]
 
     def tables(self, publication: Publication) -> list[tuple[Folder, DataFrame]]:
         folder = publication.folder
-        return [
-            (folder / QI_TABLE, _people_rows(publication)),
-            (folder / SENSITIVE_TABLE, _value_counts(publication)),
-        ]
+        held = publication.layout.held.items()
+        counted = [_value_counts(publication, name, domain) for name, domain in held]
+        tables = [folder / name for name in value_tables(len(counted))]
+        return [(folder / QI_TABLE, _people_rows(publication)), *zip(tables, counted, strict=True)]
 
-    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> Grouped:
-        sensitive = manifest["sensitive"]
-        shown, column = self.as_attack_source(spark, data), sensitive["column"]
+    def ordered(self, data: Folder, attributes: Sequence[str]) -> list[tuple[Folder, list[str]]]:
+        tables = zip(value_tables(len(attributes)), attributes, strict=True)
+        return [(data / table, [attribute]) for table, attribute in tables]
+
+    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any], place: int = 0) -> Grouped:
+        declared = published_attributes(manifest)
+        sensitive, table = declared[place], value_tables(len(declared))[place]
+        shown, column = _shown(spark, data, table), sensitive["column"]
         grouped = _agreeing(shown.people, shown.held, sensitive)
         typed = typed_values(spark, grouped.values, shown.held.schema[column].dataType.simpleString())
         single = sensitive["case"] == "svpi"
-        return replace(grouped, files=BucketFiles.of(spark, data, column, typed, single=single))
+        return replace(grouped, files=BucketFiles.of(spark, data, table, column, typed, single=single))
 
     def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
-        return ShownTables(
-            *(spark.read.parquet((data / name).literal) for name in (QI_TABLE, SENSITIVE_TABLE))
-        )
+        return _shown(spark, data, SENSITIVE_TABLE)
+
+
+def _shown(spark: SparkSession, data: Folder, table: str) -> ShownTables:
+    """The table of people and one of values."""
+    return ShownTables(*(spark.read.parquet((data / name).literal) for name in (QI_TABLE, table)))
 
 
 def _people_rows(publication: Publication) -> DataFrame:
@@ -112,11 +124,9 @@ def _physical_value(rows: DataFrame, name: str, attribute: Ordered) -> Column:
     return F.when(code != 0, code.cast("bigint") - 1 + unseen(rows.sparkSession, int(attribute.low or 0)))
 
 
-def _value_counts(publication: Publication) -> DataFrame:
-    """The table of values: occurrences of each value in each group."""
-    domain = publication.layout.domain
-    assert domain is not None
-    held = publication.lists([C.SENSITIVE])[C.SENSITIVE]
+def _value_counts(publication: Publication, name: str, domain: SensitiveDomain) -> DataFrame:
+    """A table of values: occurrences of each value in each group."""
+    held = publication.lists([name])[name]
     listed = held if domain.case == "svpi" else F.flatten(held)
     values = publication.groups.select(C.FRAGMENT, C.GROUP_ID, F.explode(listed).alias(C.VALUE))
     counted = values.groupBy(C.FRAGMENT, C.GROUP_ID, C.VALUE).agg(

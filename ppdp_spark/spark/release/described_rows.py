@@ -116,9 +116,10 @@ class ValueCounts:
 
     domain: SensitiveDomain
     values: Values
+    name: str = C.SENSITIVE
 
     def rows(self, groups: pa.Table) -> pa.Table:
-        held = whole(groups, C.SENSITIVE)
+        held = whole(groups, self.name)
         group, held = _owners(_lengths(held)), held.flatten()
         if self.domain.case != "svpi":
             group, held = np.repeat(group, _lengths(held)), self.domain.codes(held.flatten())

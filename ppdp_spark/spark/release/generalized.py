@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -12,10 +12,12 @@ from pyspark.sql import functions as F
 from ppdp_spark.core.data.attributes import Attribute, Categorical
 from ppdp_spark.core.data.forms import FORMS, ReleaseForm
 from ppdp_spark.core.data.packing import Packing
+from ppdp_spark.run.manifest import published_attributes
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import decode, typed_values
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.data.physical import from_physical, range_label
+from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.generalized_files import ReleaseFiles
 from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups
@@ -32,13 +34,11 @@ class GeneralizedForm(FormOnSpark):
         layout, groups = publication.layout, publication.groups
         described, people = _described(layout), _own_columns(publication)
         lists, readings = publication.lists(people), dict[str, Reading]()
-        if layout.domain is not None:
-            kind = layout.domain.type
-            if layout.domain.case == "svpi":
-                values = typed_values(groups.sparkSession, layout.domain.values, kind)
-                readings[C.SENSITIVE] = Values(values)
+        for name, domain in layout.held.items():
+            if domain.case == "svpi":
+                readings[name] = Values(typed_values(groups.sparkSession, domain.values, domain.type))
             else:
-                lists[C.SENSITIVE] = lists[C.SENSITIVE].cast(f"array<array<{kind}>>")
+                lists[name] = lists[name].cast(f"array<array<{domain.type}>>")
         held = [column.alias(name) for name, column in lists.items()]
         public = {ours: name for ours, (name, _) in described.items()}
         shared = _aliased(described)
@@ -51,14 +51,18 @@ class GeneralizedForm(FormOnSpark):
         described, people = _described(layout), _own_columns(publication)
         rows = publication.groups.select(*_aliased(described), publication.people())
         rows = rows.select(*described, F.inline(C.PEOPLE))
-        if layout.domain is not None:
-            rows = _decoded_sensitive(rows, C.SENSITIVE, layout)
+        for name, domain in layout.held.items():
+            rows = _decoded_sensitive(rows, name, domain)
         public = {ours: name for ours, (name, _) in described.items()} | people
         named = rows.select(*(F.col(ours).alias(name) for ours, name in public.items()))
         return [(publication.folder, named)]
 
-    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> Grouped:
-        table, sensitive = spark.read.parquet(data.literal), manifest["sensitive"]
+    def ordered(self, data: Folder, attributes: Sequence[str]) -> list[tuple[Folder, list[str]]]:
+        return [(data, list(attributes))]
+
+    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any], place: int = 0) -> Grouped:
+        table, declared = spark.read.parquet(data.literal), published_attributes(manifest)
+        sensitive = declared[place] if declared else None
         names = manifest["columns"]["quasi_identifiers"]
         described = F.xxhash64(*(C.column(name) for name in names))
         keys = {C.GROUP_ID: C.column(C.GROUP_ID)}
@@ -101,14 +105,12 @@ def _aliased(described: Mapping[str, tuple[str, Column]]) -> list[Column]:
 
 def _own_columns(publication: Publication) -> dict[str, str]:
     """What people have of their own: our names and the published ones."""
-    domain = publication.layout.domain
-    found = {} if domain is None else {C.SENSITIVE: domain.column}
+    found = {name: domain.column for name, domain in publication.layout.held.items()}
     return found | {C.kept(j): name for j, name in enumerate(publication.names)}
 
 
-def _decoded_sensitive(rows: DataFrame, name: str, layout: Layout) -> DataFrame:
-    assert layout.domain is not None
-    if layout.domain.case != "svpi":
-        return rows.withColumn(name, F.col(name).cast(f"array<{layout.domain.type}>"))
-    decoded = decode(rows, name, layout.domain.values, first_code=0)
-    return decoded.withColumn(name, F.col(name).cast(layout.domain.type))
+def _decoded_sensitive(rows: DataFrame, name: str, domain: SensitiveDomain) -> DataFrame:
+    if domain.case != "svpi":
+        return rows.withColumn(name, F.col(name).cast(f"array<{domain.type}>"))
+    decoded = decode(rows, name, domain.values, first_code=0)
+    return decoded.withColumn(name, F.col(name).cast(domain.type))

@@ -94,7 +94,7 @@ def number_groups(groups: DataFrame, order: Order, layout: Layout) -> DataFrame:
     ties = layout.published_names
     if not layout.in_order:
         # What hides a value comes first: the order of the other columns must not depend on it.
-        zipped = F.arrays_zip(*sorted(ties, key=lambda name: name == C.SENSITIVE))
+        zipped = F.arrays_zip(*sorted(ties, key=lambda name: name in layout.held))
         groups, ties = groups.withColumn(C.PEOPLE, F.array_sort(zipped)).drop(*ties), [C.PEOPLE]
     bounds = [F.col(_BOUNDS)[field(i)] for i in range(len(order.bounds))]
     part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(_file_of(F.col(order.primary), bounds))

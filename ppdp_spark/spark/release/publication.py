@@ -70,7 +70,7 @@ class Publication:
         """The types of all that is published, texts of ours left out."""
         layout = self.layout
         declared = [a.type for a in layout.attributes if form.codes_published or isinstance(a, Ordered)]
-        declared += [] if layout.domain is None else [layout.domain.type]
+        declared += [domain.type for domain in layout.domains]
         held = self.groups.select(*self.lists([C.kept(j) for j in range(layout.kept)]).values()).schema
         return [T.DataType.fromDDL(kind) for kind in declared] + [field.dataType for field in held]
 
@@ -78,7 +78,7 @@ class Publication:
         """The owner's tables, for tasks to write beside the published ones."""
         if self.households is not None:
             yield self.households, HouseholdRows.of(self.groups, self.layout)
-        domain = self.layout.domain
+        domain = None if self.owned is None else self.layout.domain
         if domain is not None and self.owned is not None:
             values = Values(typed_values(self.groups.sparkSession, domain.values, "string"))
             yield self.owned, PriorRows(values, self.sets)
@@ -130,8 +130,15 @@ class FormOnSpark(ABC):
         """The same tables for Spark's writer."""
 
     @abstractmethod
-    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> Grouped:
-        """The groups of a release of ours: nothing but its data files and its manifest is used."""
+    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any], place: int = 0) -> Grouped:
+        """The groups of a release of ours: nothing but its data files and its manifest is used.
+
+        `place` says which sensitive attribute is counted, if there are several.
+        """
+
+    @abstractmethod
+    def ordered(self, data: Folder, attributes: Sequence[str]) -> list[tuple[Folder, list[str]]]:
+        """Tables with columns of several sensitive attributes, which are sorted in each group."""
 
     @abstractmethod
     def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import DataError
-from ppdp_spark.run.storage import DATA, MANIFEST, QI_TABLE, SENSITIVE_TABLE, Folder
+from ppdp_spark.run.manifest import published_attributes
+from ppdp_spark.run.storage import DATA, MANIFEST, QI_TABLE, SENSITIVE_TABLE, Folder, value_tables
 
 
 @dataclass(frozen=True)
@@ -15,21 +16,25 @@ class PublishedTables:
     """The tables of a release, and the manifest they were published with.
 
     where
-        folder   the release folder
-        form     `generalized` or `bucketized`
-        digest   SHA-256 of the manifest
-        session  what reads the tables
+        folder      the release folder
+        form        `generalized` or `bucketized`
+        attributes  columns of the sensitive attributes
+        digest      SHA-256 of the manifest
+        session     what reads the tables
     """
 
     folder: Folder
     form: str
+    attributes: tuple[str, ...]
     digest: str
     session: SparkSession
 
     @classmethod
     def at(cls, folder: Folder, session: SparkSession) -> PublishedTables:
         """Those of the release that is in a folder now."""
-        return cls(folder, folder.read_json(MANIFEST)["form"], folder.digest(MANIFEST), session)
+        manifest = folder.read_json(MANIFEST)
+        attributes = tuple(one["column"] for one in published_attributes(manifest))
+        return cls(folder, manifest["form"], attributes, folder.digest(MANIFEST), session)
 
     @property
     def generalized(self) -> DataFrame:
@@ -41,7 +46,14 @@ class PublishedTables:
 
     @property
     def sensitive(self) -> DataFrame:
+        if len(self.attributes) > 1:
+            raise DataError("the release has several sensitive attributes: use `run.sensitive_tables`")
         return self._read("bucketized", self.folder / DATA / SENSITIVE_TABLE)
+
+    @property
+    def by_attribute(self) -> dict[str, DataFrame]:
+        tables = zip(self.attributes, value_tables(len(self.attributes)), strict=True)
+        return {name: self._read("bucketized", self.folder / DATA / table) for name, table in tables}
 
     def _read(self, form: str, table: Folder) -> DataFrame:
         if form != self.form:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ppdp_spark.run.storage import Folder
+from ppdp_spark.run.summary import one_or_all
 from ppdp_spark.spark.data.profile import Profile, SensitiveDomain
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spec import ReleaseSpec
@@ -39,7 +40,7 @@ def release_summary(
             "nulls": profile.nulls,
         },
         "release": _release(spec, profile, metrics, release),
-        "sensitive": _sensitive(profile.sensitive),
+        "sensitive": one_or_all([_sensitive(domain) for domain in profile.domains]),
         "metrics": measured_facts(spec, metrics),
     }
 
@@ -65,9 +66,7 @@ def _release(
     }
 
 
-def _sensitive(domain: SensitiveDomain | None) -> dict[str, Any] | None:
-    if domain is None:
-        return None
+def _sensitive(domain: SensitiveDomain) -> dict[str, Any]:
     listed = sorted(zip(domain.labels, domain.counts, strict=True), key=lambda pair: (-pair[1], pair[0]))
     values = [{"value": label, "count": count} for label, count in listed[:LISTED_VALUES]]
     return {"column": domain.column, "case": domain.case, "distinct": len(listed), "values": values}

@@ -67,6 +67,12 @@ class Decision:
         return all(row.ok for row in self.rows)
 
 
+def decisive(spec: ReleaseSpec, profile: Profile) -> SensitiveDomain | None:
+    """The attribute whose frequent values are suppressed; None if suppression is not asked about any."""
+    asked = spec.suppression.method != "none" or spec.suppression.l is not None
+    return profile.sensitive if asked else None
+
+
 def generator(spec: ReleaseSpec, domain: SensitiveDomain | None, draws: Registry) -> random.Random:
     """The draw for these very data: a function of the owner's secret key and of the counts of values.
 
@@ -194,7 +200,8 @@ def taken_away(
         Loss(domain.values[i], domain.counts[i], int(suppression.removed[i]))
         for i in np.flatnonzero(suppression.removed).tolist()
     ]
-    return suppress_rows(table, sensitive_value(spec, table), losses, rng)
+    assert spec.columns.attribute is not None
+    return suppress_rows(table, sensitive_value(spec.columns.attribute, table), losses, rng)
 
 
 def apply(
@@ -207,12 +214,14 @@ def apply(
     rng: random.Random,
 ) -> tuple[DataFrame, Profile]:
     """The table without the rows that go, and its profile; the table as it is if none go."""
-    suppression, domain = decision.suppression, profile.sensitive
-    if suppression is None or domain is None or not suppression.suppressed:
+    suppression = decision.suppression
+    if suppression is None or not suppression.suppressed:
         return table, profile
+    domain = profile.sensitive
+    assert domain is not None
     kept = taken_away(declared_rows(table, spec, roles), spec, domain, decision=decision, rng=rng)
     counts = tuple(int(number) for number in suppression.kept)
-    return kept, replace(profile, kept=suppression.published, sensitive=replace(domain, counts=counts))
+    return kept, replace(profile, kept=suppression.published, domains=(replace(domain, counts=counts),))
 
 
 def facts(domain: SensitiveDomain | None, decision: Decision) -> dict[str, Any] | None:
@@ -238,6 +247,6 @@ def declared_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> DataFram
     """The rows that take part, with the columns that suppression tells rows apart by: those with a role."""
     columns = spec.columns
     names = [*columns.of_records, *columns.quasi_identifiers, *columns.publish_as_is]
-    names += [columns.sensitive.column] if columns.sensitive is not None else []
+    names += [attribute.column for attribute in columns.attributes]
     names += [columns.household.column] if columns.household is not None else []
     return table.where(take_part(table, spec, roles)).select(*(C.quoted(name) for name in names))

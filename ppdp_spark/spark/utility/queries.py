@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
@@ -29,7 +29,6 @@ from ppdp_spark.core.utility.queries import (
     true_answers,
 )
 from ppdp_spark.spark.data.layout import Layout, unpacked
-from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 
 Batches = Iterable[pa.RecordBatch]
@@ -48,21 +47,41 @@ def query_error(
         groups  described groups of the release
         people  number of rows
     """
-    values = 1 if layout.domain is None else len(layout.domain.values)
-    queries = draw_queries([domain_of(attribute) for attribute in layout.attributes], values, number)
+    firsts = _firsts(layout)
+    queries = tuple(query for drawn in _drawn(layout, number) for query in drawn)
     if not queries:
         return None
     truths = _summed(rows.select(*_row_names(layout)), CountPeople(layout, queries))
     estimates = _summed(groups.select(*_group_names(layout)), EstimateFromGroups(layout, queries))
     floor = error_floor(people)
     errors = relative_errors(estimates, truths, floor)
-    return {
-        "number": len(queries),
-        "floor": floor,
-        "median": round(float(np.median(errors)), 9),
-        "mean": round(float(errors.mean()), 9),
-        "table": error_table(queries, errors),
-    }
+    found = {**_overall(errors), "floor": floor, "table": error_table(queries, errors)}
+    if len(layout.domains) > 1:
+        place = np.searchsorted(firsts, [query.value for query in queries], side="right") - 1
+        found["attributes"] = {
+            domain.column: _overall(errors[place == i]) for i, domain in enumerate(layout.domains)
+        }
+    return found
+
+
+def _overall(errors: FloatArray) -> dict[str, Any]:
+    median, mean = round(float(np.median(errors)), 9), round(float(errors.mean()), 9)
+    return {"number": len(errors), "median": median, "mean": mean}
+
+
+def _drawn(layout: Layout, number: int) -> Iterator[tuple[Query, ...]]:
+    """So many queries about each sensitive attribute; codes of the second follow those of the first."""
+    ranges = [domain_of(attribute) for attribute in layout.attributes]
+    widths = [len(domain.values) for domain in layout.domains] or [1]
+    for width, first in zip(widths, _firsts(layout), strict=True):
+        drawn = draw_queries(ranges, width, number)
+        yield tuple(replace(query, value=query.value + first) for query in drawn)
+
+
+def _firsts(layout: Layout) -> list[int]:
+    """The first code of each sensitive attribute where the values of all have codes of their own."""
+    widths = [len(domain.values) for domain in layout.domains[:-1]]
+    return [sum(widths[:place]) for place in range(max(1, len(layout.domains)))]
 
 
 def domain_of(attribute: Attribute) -> Domain | None:
@@ -85,13 +104,13 @@ def _summed(table: DataFrame, task: CountPeople | EstimateFromGroups) -> FloatAr
 
 def _row_names(layout: Layout) -> list[str]:
     codes = [C.code(j) for j in range(len(layout.attributes))]
-    return codes + ([C.SENSITIVE] if layout.domain is not None else [])
+    return codes + list(layout.held)
 
 
 def _group_names(layout: Layout) -> list[str]:
     if layout.codes_published:
         return [C.SIZE, *layout.published_names]
-    names = [C.SIZE, *([C.SENSITIVE] if layout.domain is not None else [])]
+    names = [C.SIZE, *layout.held]
     for j, attribute in enumerate(layout.attributes):
         if isinstance(attribute, Ordered):
             names += [C.low(j), C.high(j), C.mixed(j)]
@@ -114,8 +133,8 @@ class CountPeople:
         attributes = self.layout.attributes
         places = [_places(batch.column(C.code(j)), attribute) for j, attribute in enumerate(attributes)]
         person = np.arange(batch.num_rows)
-        column = batch.column(C.SENSITIVE) if self.layout.domain is not None else None
-        return true_answers(self.queries, places, _holders(column, person, self.layout.domain))
+        columns = {name: batch.column(name) for name in self.layout.held}
+        return true_answers(self.queries, places, _holders(columns, person, self.layout))
 
 
 @dataclass(frozen=True)
@@ -132,8 +151,8 @@ class EstimateFromGroups:
         attributes = self.layout.attributes
         sizes = batch.column(C.SIZE).to_numpy(zero_copy_only=False)
         group = np.repeat(np.arange(len(sizes)), sizes)
-        column = batch.column(C.SENSITIVE).flatten() if self.layout.domain is not None else None
-        holders = _holders(column, group, self.layout.domain)
+        columns = {name: batch.column(name).flatten() for name in self.layout.held}
+        holders = _holders(columns, group, self.layout)
         if self.layout.codes_published:
             lists = {name: batch.column(name).flatten() for name in self.layout.published_names}
             codes = unpacked(lists, self.layout.published_packing)
@@ -160,13 +179,16 @@ def _places(column: pa.Array, attribute: Attribute) -> NDArray[Any]:
     return np.asarray(column.fill_null(outside).to_numpy(zero_copy_only=False))
 
 
-def _holders(column: pa.Array | None, owner: IntArray, domain: SensitiveDomain | None) -> Holders:
-    """Who has which value, from a column with one value or one list of texts for each `owner`."""
-    if column is None or domain is None:
+def _holders(columns: Mapping[str, pa.Array], owner: IntArray, layout: Layout) -> Holders:
+    """Who has which value, from columns with one value, or one with a list of texts, for each `owner`."""
+    if not columns:
         return Holders.of(owner, np.zeros(len(owner), np.int64), 1)
-    width = max(1, len(domain.values))
-    if domain.case == "svpi":
-        return Holders.of(owner, column.to_numpy(zero_copy_only=False), width)
+    width = max(1, sum(len(domain.values) for domain in layout.domains))
+    if all(domain.case == "svpi" for domain in layout.domains):
+        codes = [column.to_numpy(zero_copy_only=False) for column in columns.values()]
+        shifted = [code.astype(np.int64) + first for code, first in zip(codes, _firsts(layout), strict=True)]
+        return Holders.of(np.tile(owner, len(codes)), np.concatenate(shifted), width)
+    domain, column = layout.domains[0], columns[C.SENSITIVE]
     lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
     codes = domain.codes(column.flatten()).to_numpy(zero_copy_only=False)
     return Holders.of(np.repeat(owner, lengths), codes, width)

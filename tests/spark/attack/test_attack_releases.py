@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize, attack
-from ppdp_spark.commands.attack import Step, verdict_row
+from ppdp_spark.commands.attack import KnowledgeStep, verdict_row
 from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.spark.maxent.posteriors import Scores
 from support.released.attacks import believed, posteriors, spec
@@ -120,7 +120,9 @@ def test_our_bucketized_release_with_mined_rules(spark, bucketized):
 def test_the_verdict_counts_the_step_with_most_people_beyond(threshold):
     """Three steps; the second reaches the largest posterior first, the third reveals more people."""
     steps = [
-        Step({}, None, Scores(highest, 0.0, 0.0, beyond, ()), [{"group": n, "value": "x", "people": 1}], 0)
+        KnowledgeStep(
+            {}, None, Scores(highest, 0.0, 0.0, beyond, ()), [{"group": n, "value": "x", "people": 1}], 0
+        )
         for n, (highest, beyond) in enumerate([(0.5, 0), (1.0, 82), (1.0, 306), (0.9, 400)])
     ]
     row = verdict_row(steps, threshold, groups=7)

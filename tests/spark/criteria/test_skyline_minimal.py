@@ -114,7 +114,7 @@ def settled(rows, attributes, values, targets, k):
     counts = tuple(int(n) for n in np.bincount(held, minlength=values))
     described = tuple(Ordered(f"a{j}", "integer", "int", 0, 9) for j in range(attributes))
     domain = SensitiveDomain("s", "svpi", "string", tuple(map(str, range(values))), counts)
-    layout = Layout(described, domain, True, 0)
+    layout = Layout(described, (domain,), True, 0)
     named = [Target(v, str(v), Point(l, kk, m, float(c))) for v, l, kk, m, c in targets]
     apart = tuple(t for t in named if t.point.m == 0)
     local = [LocalSkyline("svpi", apart)] if apart else []

@@ -1,0 +1,71 @@
+"""A release of several sensitive attributes judged from its files: each by itself, and what could link them.
+
+The attributes of a group are published independently, so each has to satisfy its criteria by itself; that
+nothing links them is part of the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from ppdp_spark.core.criteria.base import Criterion, VerdictRow
+from ppdp_spark.core.criteria.bookkeeping import Conservation
+from ppdp_spark.run.criteria.guarantees import published_privacy
+from ppdp_spark.run.criteria.several_attributes import (
+    criteria_of_groups,
+    criteria_of_values,
+    labelled,
+    unprotected,
+)
+from ppdp_spark.run.manifest import published_attributes
+from ppdp_spark.run.storage import DATA, Folder
+from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+from ppdp_spark.spark.judge.grouped_tables import Grouped
+from ppdp_spark.spark.judge.value_order import out_of_order, unlinked_row
+from ppdp_spark.spark.release.forms import form_in
+
+
+def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
+    """Every criterion of the manifest for each attribute, and the order of what is published."""
+    form, data = form_in(manifest), release / DATA
+    privacy = published_privacy(manifest["privacy"])
+    names = [attribute["column"] for attribute in published_attributes(manifest)]
+    reading = [partial(form.read, spark, data, manifest, place) for place in range(len(names))]
+    read = dict(zip(names, all_at_once(spark, reading), strict=True))
+    domains = {name: grouped.domain for name, grouped in read.items()}
+    conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
+    of_groups = criteria_of_groups(privacy, domains)
+    scans: list[Callable[[], list[VerdictRow]]] = []
+    for place, (name, grouped) in enumerate(read.items()):
+        own = [*criteria_of_values(privacy, name, grouped.domain), conserved]
+        scans.append(partial(_judged, grouped, () if place else of_groups, own, name))
+    ordered = form.ordered(data, names)
+    scans += [partial(_in_order, spark, *each, read, manifest["groups"]) for each in ordered]
+    found = all_at_once(spark, scans)
+    judged = [row for rows in found[: len(names)] for row in rows]
+    orders = [row for rows in found[len(names) :] for row in rows]
+    wrong = sum(row.violations for row in orders)
+    return [*unprotected(privacy, domains), *judged, unlinked_row(wrong, manifest["groups"])]
+
+
+def _judged(
+    grouped: Grouped, of_groups: Sequence[Criterion[Any]], own: Sequence[Criterion[Any]], attribute: str
+) -> list[VerdictRow]:
+    """Criteria of groups and of one attribute in one scan; rows about the attribute say so."""
+    statistics = grouped.reduce([*of_groups, *own])
+    shared = [c.decide(each) for c, each in zip(of_groups, statistics, strict=False)]
+    alone = [c.decide(each) for c, each in zip(own, statistics[len(of_groups) :], strict=True)]
+    return [row for rows in shared for row in rows] + labelled([r for rows in alone for r in rows], attribute)
+
+
+def _in_order(
+    spark: SparkSession, folder: Folder, columns: Sequence[str], read: Mapping[str, Grouped], groups: int
+) -> list[VerdictRow]:
+    """The order of the values in one table."""
+    files, table = [name for name, _ in folder.files(".parquet")], spark.read.parquet(folder.literal)
+    wrong = out_of_order(table, files, {column: read[column].values for column in columns})
+    return [unlinked_row(wrong, groups)]

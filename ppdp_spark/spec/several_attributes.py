@@ -1,0 +1,101 @@
+"""What a spec with several sensitive attributes may ask for: where it asks for more, what to do instead.
+
+Only what is written is looked at here, so that all problems of a spec are told together; what depends on the
+parameters of criteria is asked for when a command needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ppdp_spark.core.criteria.families import families
+from ppdp_spark.core.partition.partitioners import PARTITIONERS
+from ppdp_spark.spec.columns import SensitiveSpec, sensitive_list
+from ppdp_spark.spec.fields import fields_of
+from ppdp_spark.spec.messages import Location, dotted, excerpt, shown
+from ppdp_spark.spec.nearest import suggestion
+from ppdp_spark.spec.privacy import PER_ATTRIBUTE
+
+if TYPE_CHECKING:
+    from ppdp_spark.spec.release import Command, ReleaseSpec
+
+ONE = "is for one sensitive attribute, and `columns.sensitive` lists several"
+
+
+def several_problems(
+    data: Mapping[str, Any], columns: Mapping[str, Any], privacy: Mapping[str, Any]
+) -> Iterator[tuple[Location, str]]:
+    """Problems that raw data has because there are several sensitive attributes, or because there are not."""
+    declared = [
+        fields_of(SensitiveSpec.written_out(each)) for each in sensitive_list(columns.get("sensitive"))
+    ]
+    names = [each["column"] for each in declared if isinstance(each.get("column"), str)]
+    own = privacy.get(PER_ATTRIBUTE)
+    yield from _criteria_of_one(own if isinstance(own, Mapping) else {}, names)
+    if len(declared) < 2:
+        return
+    for i, each in enumerate(declared):
+        if each.get("case") in ("mvpi-set", "mvpi-multiset"):
+            told = f"({each['case']}) {ONE}, each of which has one value per person: "
+            yield ("columns", "sensitive", i, "case"), f"{told}remove `case`, or declare one attribute"
+    if fields_of(privacy.get("skyline")).get("values"):
+        told = "names values of one attribute, and there are several: move the skyline to "
+        yield (
+            ("privacy", "skyline", "values"),
+            f"{told}`privacy.{PER_ATTRIBUTE}.{excerpt(names[0] if names else '...')}`",
+        )
+    for family in families():
+        if family.traits.priors and privacy.get(family.field) is not None:
+            yield ("privacy", family.field), f"{ONE}: remove it, or declare one attribute"
+    suppression = fields_of(data.get("suppression"))
+    if suppression.get("method", "none") != "none" or suppression.get("l") is not None:
+        yield (
+            ("suppression",),
+            f"{ONE}: which of them decides is not known; remove it, or declare one attribute",
+        )
+    given = data.get("partitioner")
+    partitioner = PARTITIONERS.get(given) if isinstance(given, str) else None
+    if partitioner is not None and not partitioner.several:
+        able = " or ".join(one.name for one in PARTITIONERS.values() if one.several)
+        yield ("partitioner",), f"({shown(given)}) {ONE}: use {able}"
+    if columns.get("publish_as_is"):
+        told = "would stand beside several sensitive attributes, whose values are not told whose they are: "
+        yield ("columns", "publish_as_is"), f"{told}leave these columns out, or declare one attribute"
+    sections: dict[Location, Any] = {("columns", "household"): columns.get("household")}
+    sections |= {(section,): data.get(section) for section in ("explore", "attack")}
+    for place, given in sections.items():
+        if given is not None:
+            yield place, f"{ONE}: remove it, or declare one attribute"
+
+
+def _criteria_of_one(own: Mapping[str, Any], names: list[str]) -> Iterator[tuple[Location, str]]:
+    """Criteria of single attributes belong to attributes that there are, and demand something."""
+    for name, criteria in own.items():
+        place = ("privacy", PER_ATTRIBUTE, name)
+        if len(names) < 2:
+            yield place, "needs several sensitive attributes: put these criteria in `privacy` itself"
+        elif name not in names:
+            yield place, f"is not one of `columns.sensitive`; {suggestion(name, map(excerpt, names))}"
+        elif criteria == {}:
+            yield place, "(empty) demands nothing: give it a criterion or remove the key"
+
+
+def lacking_for_several(spec: ReleaseSpec, command: Command) -> Iterator[str]:
+    """What commands cannot do with several sensitive attributes, and criteria that look at several groups."""
+    if len(spec.columns.attributes) < 2:
+        return
+    if command in ("explore", "attack", "suppress"):
+        yield f"`columns.sensitive` lists several attributes, and `{command}` is for one: declare one of them"
+    demanded = [(at, *pair) for at, part in spec.privacy.parts.items() for pair in part.demanded]
+    for at, family, given in demanded:
+        traits, name = family.traits, f"`{dotted((*at, family.field))}`"
+        if traits.couples(given):
+            when, _ = traits.coupling
+            told = f"{name} {when}".rstrip()
+            yield f"{told} looks at several groups together, and {ONE}: demand less, or declare one attribute"
+        elif command == "check" and not traits.closed("svpi"):
+            yield (
+                f"{name} is not closed under union, so with several sensitive attributes it "
+                "would have to hold for whatever of them somebody knows: remove it, or declare one attribute"
+            )

@@ -1,0 +1,77 @@
+"""A report about several sensitive attributes names the one that each guarantee is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ppdp_spark.core.criteria.base import VerdictRow as Row
+from ppdp_spark.report import guarantees, render
+from ppdp_spark.run.results import Verdict
+from ppdp_spark.spark.judge.value_order import unlinked_row
+
+LEVEL = {"l": 1, "k": 2, "m": 0, "value": "flu"}
+
+
+def rows(status: str = "pass") -> list[Row]:
+    diverse = Row("distinct_l_diversity", "ℓ = 3", 3.0, 3.0, ">=", 9, 0, status, {"group": 4}, {"l": 3})
+    breach = Row("skyline", "σ = flu, (ℓ, k, m) = (1, 2, 0)", 0.4, 0.5, "<", 9, 0, status, {}, LEVEL)
+    judged = [row.of_attribute(name) for name in ("ill", "in<come>") for row in (diverse, breach)]
+    return [*judged, unlinked_row(0 if status == "pass" else 3, 9)]
+
+
+def summary(**more: Any) -> dict[str, Any]:
+    values = [{"value": "a", "count": 4}, {"value": "b", "count": 5}]
+    sensitive = [
+        {"column": name, "case": "svpi", "distinct": 2, "values": values} for name in ("ill", "in<come>")
+    ]
+    errors = {name: {"number": 5, "median": 0.125, "mean": 0.25} for name in ("ill", "in<come>")}
+    cell = {"dimension": 1, "selectivity": 0.1, "queries": 10, "median": 0.5, "mean": 0.5}
+    queries = {"number": 10, "floor": 1, "median": 0.5, "mean": 0.5, "table": [cell], "attributes": errors}
+    return {
+        "command": "anonymize",
+        "dataset": "d",
+        "release": {"form": "generalized", "rows": 9, "groups": 9},
+        "sensitive": sensitive,
+        "metrics": {"queries": queries},
+        **more,
+    }
+
+
+def test_every_guarantee_names_its_attribute():
+    told = guarantees(summary(), Verdict(tuple(rows())).to_dict())
+    titles = [one.title for one in told]
+    assert titles[:1] == ["ill: distinct ℓ-diversity, ℓ = 3"]
+    assert sum(title.startswith("ill: ") for title in titles) == 2
+    assert sum(title.startswith("in<come>: ") for title in titles) == 2
+    claims = {one.title: one.claim for one in told}
+    assert (
+        claims["ill: distinct ℓ-diversity, ℓ = 3"] == "Every group holds at least 3 different values of ill."
+    )
+    assert "“in<come>”" in claims["in<come>: distinct ℓ-diversity, ℓ = 3"]
+    (apart,) = (one for one in told if one.title == "sensitive attributes published independently")
+    assert "Which values of ill and “in<come>” belong to the same person is not told" in apart.claim
+    assert "belong together by chance" in apart.claim
+    bucketized = summary(release={"form": "bucketized", "rows": 9, "groups": 9})
+    claims = [one.claim for one in guarantees(bucketized, Verdict(tuple(rows())).to_dict())]
+    assert not any("by chance" in claim for claim in claims)
+
+
+def test_rows_that_may_tell_are_not_called_independent():
+    told = guarantees(summary(), Verdict(tuple(rows("fail"))).to_dict())
+    (apart,) = (one for one in told if one.title == "sensitive attributes published independently")
+    assert apart.status == "fail"
+    assert apart.claim.startswith("Not met: ")
+
+
+def test_a_checked_table_is_said_to_be_judged_in_cells():
+    told = guarantees(summary(command="check", release={"groups": 9}), Verdict(tuple(rows())).to_dict())
+    for one in told:
+        assert ("a group is here what is alike in them as well" in one.holds) == (": " in one.title)
+
+
+def test_the_page_lists_every_attribute_and_escapes_its_name():
+    page = render(summary(), Verdict(tuple(rows())).to_dict())
+    assert "Sensitive columns" in page
+    assert "How often each value of in&lt;come&gt; occurs" in page
+    assert "in<come>" not in page
+    assert "By sensitive column: ill: " in page

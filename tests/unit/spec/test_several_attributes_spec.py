@@ -1,0 +1,157 @@
+"""What a spec may say of several sensitive attributes, and what is refused with a way out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ppdp_spark.core.data.value_names import ValueDomain
+from ppdp_spark.errors import DataError, InternalError, SpecError
+from ppdp_spark.run.criteria.guarantees import public_privacy, published_privacy
+from ppdp_spark.run.criteria.knowledge import require_named_values
+from ppdp_spark.spec import ColumnsSpec, QuasiIdentifierSpec, ReleaseSpec, SensitiveSpec
+
+POINT = {"l": 0, "k": 1, "m": 0, "c": 0.5}
+PRIVACY = {
+    "k_anonymity": 3,
+    "l_diversity": {"kind": "distinct", "l": 2},
+    "per_attribute": {"income": {"t_closeness": {"t": 0.3}, "l_diversity": {"kind": "distinct", "l": 4}}},
+}
+
+
+def spec(sensitive: Any = ("ill", "income"), privacy: Any = None, **more: Any) -> dict[str, Any]:
+    given = list(sensitive) if isinstance(sensitive, tuple) else sensitive
+    columns = {"quasi_identifiers": {"age": "numeric"}, "sensitive": given, **more.pop("columns", {})}
+    output = {"path": "out"}
+    return {
+        "version": 1,
+        "dataset": "d",
+        "columns": columns,
+        "privacy": privacy or PRIVACY,
+        "output": output,
+        **more,
+    }
+
+
+def problems(given: dict[str, Any], command: str | None = None) -> list[str]:
+    with pytest.raises(SpecError) as caught:
+        parsed = ReleaseSpec.parse(given)
+        assert command is not None
+        parsed.require_for(command, table_given=True)
+    return list(caught.value.problems)
+
+
+def test_criteria_hold_for_every_attribute_unless_it_has_its_own():
+    privacy = ReleaseSpec.parse(spec()).privacy
+    assert privacy.of_groups.criteria == ("k_anonymity",)
+    assert privacy.of_attribute("ill").l_diversity.l == 2
+    assert privacy.of_attribute("ill").t_closeness is None
+    assert privacy.of_attribute("income").l_diversity.l == 4
+    assert privacy.of_attribute("income").t_closeness.t == 0.3
+    assert privacy.only("income").criteria == ("k_anonymity", "l_diversity", "t_closeness")
+    assert "per_attribute.income.t_closeness" in privacy.criteria
+
+
+def test_a_spec_with_several_attributes_survives_being_written_and_published():
+    parsed = ReleaseSpec.parse(spec())
+    assert ReleaseSpec.parse(parsed.to_dict()) == parsed
+    assert published_privacy(public_privacy(parsed)) == parsed.privacy
+    parsed.require_for("anonymize", table_given=True)
+    parsed.require_for("check", table_given=True)
+    in_python = ColumnsSpec(
+        quasi_identifiers={"age": QuasiIdentifierSpec(type="numeric")},
+        sensitive=(SensitiveSpec(column="ill"), SensitiveSpec(column="income")),
+    )
+    assert in_python == parsed.columns
+
+
+def test_a_list_of_one_is_that_one():
+    privacy = {"k_anonymity": 3}
+    listed = ReleaseSpec.parse(spec([{"column": "ill"}], privacy))
+    alone = ReleaseSpec.parse(spec("ill", privacy))
+    assert listed == alone
+    assert listed.fingerprint() == alone.fingerprint()
+    assert listed.to_dict()["columns"]["sensitive"] == {"column": "ill", "case": "svpi"}
+    assert "per_attribute" not in alone.to_dict()["privacy"]
+
+
+def test_what_is_made_for_one_attribute_does_not_take_several_for_none():
+    with pytest.raises(InternalError):
+        ReleaseSpec.parse(spec()).columns.attribute  # noqa: B018
+
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    (spec([]), "`columns.sensitive` (list) must have at least one entry"),
+    (spec(("ill", "ILL")), "`columns.sensitive` names `ILL`, which is in `sensitive` already"),
+    (
+        spec(["ill", {"column": "jobs", "case": "mvpi-set"}], {"k_anonymity": 2}),
+        "`columns.sensitive.1.case` (mvpi-set)",
+    ),
+    (spec(suppression={"method": "r", "l": 3}), "`suppression` is for one sensitive attribute"),
+    (spec(suppression={"l": 3}), "`suppression` is for one sensitive attribute"),
+    (spec(partitioner="anatomy"), "`partitioner` (anatomy) is for one sensitive attribute"),
+    (spec(explore={}), "`explore` is for one sensitive attribute"),
+    (spec(columns={"publish_as_is": ["region"]}), "`columns.publish_as_is` would stand beside several"),
+    (spec(columns={"household": "home"}), "`columns.household` is for one sensitive attribute, and"),
+    (
+        spec(privacy={"robustness": {"r": 2, "priors": [{"attributes": ["age"]}]}}),
+        "`privacy.robustness` is for one sensitive attribute",
+    ),
+    (
+        spec(privacy={"skyline": {"default": [POINT], "values": {"flu": [POINT]}}}),
+        "move the skyline to `privacy.per_attribute.ill`",
+    ),
+    (spec("ill"), "`privacy.per_attribute.income` needs several sensitive attributes"),
+    (spec(None), "needed by `privacy.l_diversity`, `privacy.per_attribute`"),
+    (spec(privacy={"per_attribute": {"incom": {"t_closeness": {"t": 0.3}}}}), "did you mean `income`?"),
+    (spec(privacy={"per_attribute": {"ill": {}}}), "`privacy.per_attribute.ill` (empty) demands nothing"),
+    (
+        spec(privacy={"per_attribute": {"ill": {"k_anonymity": 3}}}),
+        "`privacy.per_attribute.ill.k_anonymity` is not a known",
+    ),
+    (
+        spec(privacy={"k_anonymity": 2, "per_attribute": None}),
+        "`privacy.per_attribute` (empty) demands nothing",
+    ),
+    (spec([{"column": "ill", "linked": True}, "job"]), "`columns.sensitive.0.linked` is not a known key"),
+]
+
+
+@pytest.mark.parametrize(("given", "line"), REFUSED, ids=[line[:50] for _, line in REFUSED])
+def test_what_is_not_supported_is_refused_with_a_way_out(given, line):
+    assert any(line in found for found in problems(given)), problems(given)
+
+
+@pytest.mark.parametrize("command", ["explore", "attack"])
+def test_commands_for_one_attribute_say_so(command):
+    wanted = f"`{command}` is for one: declare one of them"
+    assert any(wanted in line for line in problems(spec(), command))
+
+
+@pytest.mark.parametrize("command", ["anonymize", "check"])
+@pytest.mark.parametrize("place", ["privacy.skyline", "privacy.per_attribute.ill.skyline"])
+def test_skyline_points_that_couple_groups_are_refused_wherever_they_stand(command, place):
+    skyline = {"default": [{**POINT, "m": 1}]}
+    privacy = (
+        {"skyline": skyline}
+        if place == "privacy.skyline"
+        else {"per_attribute": {"ill": {"skyline": skyline}}}
+    )
+    (line,) = [
+        line for line in problems(spec(privacy={"k_anonymity": 2, **privacy}), command) if "skyline" in line
+    ]
+    assert line.startswith(f"`{place}` with m above 0 looks at several groups together")
+
+
+def test_named_values_are_looked_for_in_their_own_attribute():
+    own = {"ill": {"skyline": {"values": {"flu": [POINT], "gicht": [POINT]}}}}
+    privacy = ReleaseSpec.parse(spec(privacy={"k_anonymity": 2, "per_attribute": own})).privacy
+    domains = {"ill": ValueDomain(("flu", "gout"), (1, 1)), "income": ValueDomain(("gicht",), (2,))}
+    with pytest.raises(SpecError, match=r"privacy\.per_attribute\.ill\.skyline\.values\.gicht"):
+        require_named_values(privacy, domains)
+
+
+def test_a_manifest_with_an_unknown_criterion_of_one_attribute_is_not_read():
+    with pytest.raises(DataError, match="ke_anonymity"):
+        published_privacy({"k_anonymity": 2, "per_attribute": {"ill": {"ke_anonymity": {"k": 2}}}})
