@@ -209,10 +209,10 @@ class ReleaseSpec(SpecModel):
         if isinstance(data.get("columns"), Mapping | ColumnsSpec):
             yield from _sensitive_problems(data, columns, privacy)
             yield from _attribute_problems(columns, privacy)
+            yield from several_problems(data, columns, privacy)
         partitioner = _named(PARTITIONERS, data.get("partitioner", "mondrian"))
         if data.get("least_size") is not None and partitioner is not None and not partitioner.blind:
             yield ("least_size",), "belongs to `partitioner: blind`: remove it, or ask for that one"
-            yield from several_problems(data, columns, privacy)
 
     def require_criteria(self) -> None:
         """Raise unless at least one criterion is demanded."""
