@@ -198,32 +198,10 @@ class Measured(Criterion[Worst]):
 
 
 @dataclass(frozen=True)
-class OfAttribute(LocalCriterion):
-    """A criterion that sees the counts of its own attribute and no others.
-
-    Published independently of each other, the attributes of a group tell nothing about one another, so each
-    has to satisfy its criteria by itself: whoever knows one attribute of a person knows of another what the
-    group tells everybody [Machanavajjhala et al. 2007] [Li et al. 2012].
-
-    where
-        criterion  over the values of the attribute
-        columns    where these stand among the counts of all attributes
-    """
+class AppliedToPart(LocalCriterion):
+    """A criterion that is asked of a part of each group, by its own measure and threshold."""
 
     criterion: LocalCriterion
-    columns: slice
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.criterion.name
-
-    @property
-    def needs_counts(self) -> bool:  # type: ignore[override]
-        return self.criterion.needs_counts
-
-    @property
-    def union_closed(self) -> bool:  # type: ignore[override]
-        return self.criterion.union_closed
 
     @property
     def higher_is_safer(self) -> bool:  # type: ignore[override]
@@ -244,6 +222,33 @@ class OfAttribute(LocalCriterion):
     @property
     def parameters(self) -> dict[str, Any]:
         return self.criterion.parameters
+
+
+@dataclass(frozen=True)
+class OfAttribute(AppliedToPart):
+    """A criterion that sees the counts of its own attribute and no others.
+
+    Published independently of each other, the attributes of a group tell nothing about one another, so each
+    has to satisfy its criteria by itself: whoever knows one attribute of a person knows of another what the
+    group tells everybody [Machanavajjhala et al. 2007] [Li et al. 2012].
+
+    where
+        columns  where the values of the attribute stand among the counts of all attributes
+    """
+
+    columns: slice
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.criterion.name
+
+    @property
+    def needs_counts(self) -> bool:  # type: ignore[override]
+        return self.criterion.needs_counts
+
+    @property
+    def union_closed(self) -> bool:  # type: ignore[override]
+        return self.criterion.union_closed
 
     def achieved(self, groups: GroupSummaries) -> FloatArray:
         return self.criterion.achieved(self._own(groups))

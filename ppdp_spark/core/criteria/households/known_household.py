@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ppdp_spark.core.criteria.base import LocalCriterion, Worst
+from ppdp_spark.core.criteria.base import AppliedToPart, Worst
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
 from ppdp_spark.core.data.households import households_of, members_of
 
 
 @dataclass(frozen=True)
-class KnownHousehold(LocalCriterion):
+class KnownHousehold(AppliedToPart):
     """A criterion in what is left of every group for somebody who knows all members of one household.
 
     Such an adversary, perhaps one of the members, takes their rows out of the group and looks at the rest:
@@ -24,18 +24,8 @@ class KnownHousehold(LocalCriterion):
     of what is left of its parts, or of what is left of one and all of the other.
     """
 
-    criterion: LocalCriterion
-
     name: ClassVar[str] = "known_household"
     needs_households: ClassVar[bool] = True
-
-    @property
-    def higher_is_safer(self) -> bool:  # type: ignore[override]
-        return self.criterion.higher_is_safer
-
-    @property
-    def relation(self) -> str:  # type: ignore[override]
-        return self.criterion.relation
 
     @property
     def level(self) -> str:
@@ -44,10 +34,6 @@ class KnownHousehold(LocalCriterion):
     @property
     def parameters(self) -> dict[str, Any]:
         return {**self.criterion.parameters, "criterion": self.criterion.name}
-
-    @property
-    def threshold(self) -> float:
-        return self.criterion.threshold
 
     def achieved(self, groups: GroupSummaries) -> FloatArray:
         """The worst value of what is left of each group; the safest there is where nothing is."""
