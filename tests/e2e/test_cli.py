@@ -58,7 +58,7 @@ def test_the_whole_walk(home):
     [
         (["privacy.k_anonymity=1"], 2, "must be at least 2"),
         (["privacy.k_anonimity=5"], 2, "did you mean"),
-        (["input.path=nowhere.csv"], 3, "cannot be read"),
+        (["input.path=nowhere.csv"], 3, "does not exist"),
     ],
 )
 def test_mistakes_are_named_without_a_traceback(home, changes, code, message):
