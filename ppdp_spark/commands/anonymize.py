@@ -92,9 +92,7 @@ class _Anonymization:
             require_one_row_each(table, self.spec.columns)
             require_households(table, self.spec.columns)
             as_is = singled_out(table, self.spec.columns)
-            profile = profile_table(table, self.spec, roles)
-            if self.spec.output.bounds_rule == "grid":
-                profile = with_grids(table, self.spec, roles, profile)
+            profile = with_grids(table, self.spec, roles, profile_table(table, self.spec, roles))
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domains(profile))
         alone = partial(people_alone, table, self.spec, roles, profile)

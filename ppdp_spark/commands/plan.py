@@ -24,6 +24,7 @@ from ppdp_spark.run.criteria.refusals import infeasible
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.bounds.bound_grids import with_grids
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import profile_table
@@ -58,7 +59,7 @@ def plan(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession 
             people, brought = one_record_each(given, spec.columns, hold)
             roles = assign_roles(people, spec.columns, source=given)
             require_one_row_each(people, spec.columns)
-            profile = profile_table(people, spec, roles)
+            profile = with_grids(people, spec, roles, profile_table(people, spec, roles))
             counts["rows"] = profile.kept
             require_named_values(spec.privacy, value_domains(profile))
         coded = CodedTable.of(people, spec, roles, profile, saver=_keeping(hold), stages=stages)

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 def with_grids(table: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Profile) -> Profile:
     """The profile with a grid for every ordered quasi-identifier, without lines that are one person's value.
 
-    One pass over the rows, which looks at values on lines only.
+    As it is, where the spec asks for no grids. One pass over the rows, which looks at values on lines only.
     """
+    if spec.output.bounds_rule != "grid":
+        return profile
     grids = {j: _grid(attribute, profile.rows) for j, attribute in _ordered(profile.attributes)}
     lines = {j: grid.lines_within(*_range(profile.attributes[j])) for j, grid in grids.items()}
     once = held_once(table, spec, roles, lines)
