@@ -41,7 +41,8 @@ def about(told: Guarantee, attribute: str | None, setting: Setting) -> Guarantee
     if attribute is None:
         return told
     cells = IN_CELLS if setting.form is None else ""
-    return replace(told, title=f"{printable(attribute)}: {told.title}", holds=told.holds + cells)
+    name = f"{printable(attribute)}: "  # which levels begin with, too
+    return replace(told, title=name + told.title.replace(name, "", 1), holds=told.holds + cells)
 
 
 def unlinked(row: Row, setting: Setting) -> Guarantee:

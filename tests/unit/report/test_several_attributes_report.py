@@ -14,8 +14,10 @@ LEVEL = {"l": 1, "k": 2, "m": 0, "value": "flu"}
 
 def rows(status: str = "pass") -> list[Row]:
     diverse = Row("distinct_l_diversity", "ℓ = 3", 3.0, 3.0, ">=", 9, 0, status, {"group": 4}, {"l": 3})
+    level, given = "c = 3.0, ℓ = 2", {"c": 3.0, "l": 2}
+    recursive = Row("recursive_l_diversity", level, 2.0, 3.0, "<", 9, 0, status, {}, given)
     breach = Row("skyline", "σ = flu, (ℓ, k, m) = (1, 2, 0)", 0.4, 0.5, "<", 9, 0, status, {}, LEVEL)
-    judged = [row.of_attribute(name) for name in ("ill", "in<come>") for row in (diverse, breach)]
+    judged = [row.of_attribute(name) for name in ("ill", "in<come>") for row in (diverse, recursive, breach)]
     return [*judged, unlinked_row(0 if status == "pass" else 3, 9)]
 
 
@@ -41,8 +43,9 @@ def test_every_guarantee_names_its_attribute():
     told = guarantees(summary(), Verdict(tuple(rows())).to_dict())
     titles = [one.title for one in told]
     assert titles[:1] == ["ill: distinct ℓ-diversity, ℓ = 3"]
-    assert sum(title.startswith("ill: ") for title in titles) == 2
-    assert sum(title.startswith("in<come>: ") for title in titles) == 2
+    assert sum(title.startswith("ill: ") for title in titles) == 3
+    assert sum(title.startswith("in<come>: ") for title in titles) == 3
+    assert "ill: recursive (c, ℓ)-diversity, c = 3.0, ℓ = 2" in titles
     claims = {one.title: one.claim for one in told}
     assert (
         claims["ill: distinct ℓ-diversity, ℓ = 3"] == "Every group holds at least 3 different values of ill."
