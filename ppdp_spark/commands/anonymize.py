@@ -38,6 +38,7 @@ from ppdp_spark.spark.release.release_summary import release_summary
 from ppdp_spark.spark.suppression import suppression_stage as suppression
 from ppdp_spark.spark.utility.measure import Questions, measure
 from ppdp_spark.spec import ReleaseSpec, SpecLike
+from ppdp_spark.spec.requirements import case_of
 
 
 @told_plainly
@@ -140,9 +141,10 @@ class _Anonymization:
         """Groups that satisfy every criterion, unless the table or the budget does not allow any."""
         profile = coded.profile
         whole = [*feasibility(self.spec.privacy, profile), *enough_households(coded.rows, self.spec)]
-        self._stop(infeasible(whole))
+        case = case_of(self.spec)
+        self._stop(infeasible(whole, case))
         partitioner = partitioner_of(coded)
-        self._stop(infeasible(partitioner.necessary(), TOO_FREQUENT if coded.least is None else ""))
+        self._stop(infeasible(partitioner.necessary(), case, TOO_FREQUENT if coded.least is None else ""))
         placed, people = partitioner.place(), profile.took_part
         suppressed = people - profile.kept
         self._stop(over_budget(self.spec, unplaced=placed.unplaced, suppressed=suppressed, people=people))

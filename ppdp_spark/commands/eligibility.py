@@ -13,6 +13,7 @@ import random
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.run.criteria.refusals import NOT_FOUND
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
@@ -25,6 +26,7 @@ from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.partition.whole_table import enough_households, feasibility
 from ppdp_spark.spark.suppression import suppression_stage
 from ppdp_spark.spec import ReleaseSpec, SpecLike
+from ppdp_spark.spec.requirements import case_of
 
 REASON = "about the table as one group: nothing is published, and a release may still fail"
 
@@ -53,7 +55,8 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
         "warnings": list(spec.warnings),
         "input": {"source": source_of(spec, table), **input_facts(brought)},
     }
-    return Run(Verdict(rows, False, REASON), summary)
+    reason = REASON if case_of(spec) == "svpi" else f"{REASON}; if it fails: {NOT_FOUND}"
+    return Run(Verdict(rows, False, reason), summary)
 
 
 def _undivided(people: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Profile) -> list[VerdictRow]:

@@ -38,6 +38,7 @@ from ppdp_spark.spark.partition.whole_table import feasibility, value_domain, va
 from ppdp_spark.spark.release.release_summary import measured_facts
 from ppdp_spark.spark.utility.measure import measure
 from ppdp_spark.spec import ReleaseSpec, SpecLike
+from ppdp_spark.spec.requirements import case_of
 
 REASON = "a plan, from public facts: nothing is published, and the release may still be refused"
 
@@ -64,7 +65,9 @@ def plan(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession 
             require_named_values(spec.privacy, value_domains(profile))
         coded = CodedTable.of(people, spec, roles, profile, saver=_keeping(hold), stages=stages)
         assert coded.least is not None
-        refused = infeasible([*feasibility(spec.privacy, profile), *BlindTable(coded).necessary()])
+        refused = infeasible(
+            [*feasibility(spec.privacy, profile), *BlindTable(coded).necessary()], case_of(spec)
+        )
         if refused is not None:
             raise refused.error
         groups = blind_groups(coded)

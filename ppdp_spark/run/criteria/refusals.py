@@ -15,6 +15,8 @@ LISTED_FAILURES = 5
 TOO_FREQUENT = "; a sensitive value is too frequent: set `suppression: {method: r, l: ...}`"
 """Advice where people cannot be placed."""
 
+NOT_FOUND = "no release was found; with several values per person that does not prove that there is none"
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -24,19 +26,22 @@ class Refusal:
     error: PpdpError
 
 
-def infeasible(rows: Sequence[VerdictRow], advice: str = "") -> Refusal | None:
+def infeasible(rows: Sequence[VerdictRow], case: str, advice: str = "") -> Refusal | None:
     """The refusal of a table that fails as one group, by the rows of the verdict on it.
 
     Partitioning starts from the undivided table; where it fails, there is no way to begin. With one value a
-    person it is also the safest release there is.
+    person it is also the safest release there is. With sets of values (`case`) it need not be: a union of
+    groups that are safe from a skyline may not be, so a safe release may exist that was not looked for.
     """
     failing = [row for row in rows if not row.ok]
     if not failing:
         return None
     reasons = "; ".join(_shortfall(row) for row in failing[:LISTED_FAILURES])
     more = f" (and {len(failing) - LISTED_FAILURES} more)" if len(failing) > LISTED_FAILURES else ""
-    reason = f"the whole table as one group already fails, so nothing can be published: {reasons}{more}"
-    return Refusal(tuple(rows), InfeasibleError(f"{reason}{advice}"))
+    follows = "so nothing can be published" if case == "svpi" else "and groups are cut from it"
+    reason = f"the whole table as one group already fails, {follows}: {reasons}{more}"
+    unproven = "" if case == "svpi" else f"; {NOT_FOUND}"
+    return Refusal(tuple(rows), InfeasibleError(f"{reason}{unproven}{advice}"))
 
 
 def nobody(people: int) -> Refusal | None:

@@ -49,7 +49,7 @@ def _as_one_group(profile: Profile, domain: ValueDomain) -> GroupSummaries:
 
 
 def feasibility(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
-    """The verdict on the undivided table: no release is safer, so where it fails all do."""
+    """The verdict on the undivided table: with one value a person no release is safer."""
     if len(profile.domains) > 1:
         return _of_several(privacy, profile)
     domain = value_domain(profile)
