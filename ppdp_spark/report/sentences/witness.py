@@ -9,6 +9,7 @@ from ppdp_spark.report.format.markup import data, text
 from ppdp_spark.report.format.numbers import number
 
 SHORT = 3
+_SYMBOLS = {"delta max": "Δ_max", "delta ceil": "Δ_ceil"}
 
 
 def flat(content: Any, place: str = "") -> Iterator[tuple[str, Any]]:
@@ -22,6 +23,7 @@ def flat(content: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 def fact(place: str, value: Any) -> str:
     """One fact as markup; numbers of groups are names, without thousands apart."""
+    place = _SYMBOLS.get(place, place)
     if isinstance(value, bool):
         return f"{text(place)}: {'yes' if value else 'no'}"
     if isinstance(value, list | tuple):

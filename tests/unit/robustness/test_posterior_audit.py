@@ -41,6 +41,13 @@ def truth(priors, values, bounds, model):
     return found
 
 
+def ceiling(people, r, highest):
+    """Δ_ceil as printed [Robust, Def 8]; 0 for a prior of 0 or 1."""
+    if highest in (0, 1):
+        return 0.0
+    return (people - r) * highest / (highest * (r - 1) / (1 - highest) + people - 1)
+
+
 @pytest.mark.parametrize("model", ["joint", "binary"])
 @pytest.mark.parametrize("exact", [0, 3, 256])
 @pytest.mark.parametrize("seed", range(3))
@@ -59,6 +66,11 @@ def test_the_worst_posterior_is_found_or_bounded(monkeypatch, model, exact, seed
             assert row.value == pytest.approx(real[:, s].max(), abs=1e-9)
             assert row.violations == int((real[:, s] > 1 / 1.8).sum())
             assert row.witness["group"] == 100 + int(real[:, s].argmax()) and row.witness["exact"]
+        place = slice(*bounds[row.witness["group"] - 100 :][:2])
+        known = priors.tables[s][priors.rows[s][place]][:, row.witness["value"]]
+        assert row.witness["people"] == len(known)
+        assert row.witness["delta_max"] == known.max() - known.min()
+        assert row.witness["delta_ceil"] == pytest.approx(ceiling(len(known), 1.8, known.max()))
 
 
 def test_parts_merge_to_the_whole():

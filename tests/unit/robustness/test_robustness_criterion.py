@@ -43,7 +43,9 @@ class TestCriterion:
             "r = 2, joint model, attributes [age, sex]",
         ]
         assert [(row.status, row.violations, row.groups) for row in rows] == [("pass", 0, 2), ("fail", 1, 2)]
-        assert [row.witness for row in rows] == [{"group": 9, "value": 0}] * 2
+        assert [(row.witness["group"], row.witness["value"], row.witness["people"]) for row in rows] == [
+            (9, 0, 4)
+        ] * 2
         assert [row.value for row in rows] == pytest.approx([0.5, 2 / (2 + 0.5 * 2)])
         assert rows[0].threshold == 0.5
         assert criterion.allowed(groups).tolist() == [True, False]

@@ -7,13 +7,15 @@ and (1/19, .1, .1) for two satisfy it with equality, and the joint posterior of 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ppdp_spark.core.criteria.exact import integers, product_at_most
 from ppdp_spark.core.criteria.parameters import Number
 from ppdp_spark.core.criteria.robustness.bounds import binary_exchange, surely_within
 from ppdp_spark.core.criteria.robustness.prior_limits import robustness_level
-from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
+from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray, PriorExtrema
 
 
 def probability_deviation(priors: FloatArray) -> FloatArray:
@@ -38,6 +40,33 @@ def deviation_ceiling(sizes: IntArray, r: Number, maximum: FloatArray) -> FloatA
     high = np.where(inside, maximum, 0.5)
     ceiling = (sizes - float(level)) * high / (high * float(level - 1) / (1 - high) + (sizes - 1))
     return np.where(inside, ceiling, 0.0)
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How far the priors of one value are apart in one group, and how far they may be [Robust, Def 8].
+
+    where
+        people    in the group
+        greatest  Δ_max
+        ceiling   Δ_ceil; the condition is about values that occur once
+    """
+
+    people: int
+    greatest: float
+    ceiling: float
+
+    @classmethod
+    def at(cls, groups: GroupSummaries, priors: PriorExtrema, row: int, code: int, r: Number) -> Deviation:
+        """That of the value `code` in the group at `row`."""
+        low, high = priors.minimum[row, code], priors.maximum[row, code]
+        ceiling = deviation_ceiling(groups.sizes[row : row + 1], r, np.asarray([high]))
+        return cls(int(groups.sizes[row]), float(greatest_deviation(low, high)), float(ceiling[0]))
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """What a verdict says of it."""
+        return {"people": self.people, "delta_max": self.greatest, "delta_ceil": self.ceiling}
 
 
 def delta_condition(

@@ -7,11 +7,12 @@ a group that its bound condemns may still turn out to be safe, and never the oth
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.criteria.robustness.delta import Deviation
 from ppdp_spark.core.criteria.robustness.exact_posteriors import (
     binary_posteriors,
     exact_work,
@@ -33,21 +34,30 @@ ROUNDING = 1e-9
 """An exact posterior must be below its threshold by this share: it is a quotient of long sums."""
 
 
+class Largest(NamedTuple):
+    """A posterior or a bound on one, its group, its value, and how far priors are apart there."""
+
+    posterior: float
+    group: int
+    code: int
+    deviation: Deviation
+
+
 @dataclass(frozen=True)
 class Found:
     """What is known of one attribute set: groups, those that fail, and the worst posteriors.
 
     where
         exact  groups computed exactly
-        worst  the largest exact posterior, its group and value; None if there is none
+        worst  the largest exact posterior, and where; None if there is none
         rest   the largest bound of groups that were not computed exactly, in the same form
     """
 
     groups: int = 0
     violations: int = 0
     exact: int = 0
-    worst: tuple[float, int, int] | None = None
-    rest: tuple[float, int, int] | None = None
+    worst: Largest | None = None
+    rest: Largest | None = None
 
 
 Statistic: TypeAlias = tuple[Found, ...]
@@ -103,15 +113,19 @@ class PosteriorAudit:
         chosen, worst, codes = chosen[known], worst[known], codes[known]
         safe = worst < single.threshold * (1 - ROUNDING)
         allowed[chosen] |= safe
-        rest = np.ones(len(groups), np.bool_)
-        rest[chosen] = False
-        return Found(
-            len(groups),
-            int(np.count_nonzero(~allowed)),
-            len(chosen),
-            _largest(worst, ids[chosen], codes),
-            _largest(highest[rest], ids[rest], np.full(int(rest.sum()), -1)),
-        )
+        rest = np.setdiff1d(np.arange(len(groups)), chosen)
+        found: list[Largest | None] = [None, None]
+        if len(chosen):
+            place = _place_of_largest(worst, ids[chosen])
+            row, code = int(chosen[place]), int(codes[place])
+            apart = Deviation.at(alone, alone.priors[0], row, code, single.r)
+            found[0] = Largest(float(worst[place]), int(ids[row]), code, apart)
+        if len(rest):
+            row = int(rest[_place_of_largest(highest[rest], ids[rest])])
+            (bound,) = single.summarise(alone.rows(slice(row, row + 1)), ids[row : row + 1])
+            if bound.code is not None and bound.deviation is not None:
+                found[1] = Largest(float(highest[row]), int(ids[row]), bound.code, bound.deviation)
+        return Found(len(groups), int(np.count_nonzero(~allowed)), len(chosen), *found)
 
     def _affordable(
         self, groups: GroupSummaries, chosen: IntArray, priors: tuple[IntArray, FloatArray], bounds: IntArray
@@ -141,20 +155,21 @@ class PosteriorAudit:
         return known, by_value.max(axis=1), by_value.argmax(axis=1)
 
     def _row(self, label: str, found: Found) -> VerdictRow:
-        worst = max((x for x in (found.worst, found.rest) if x is not None), default=None)
+        known = [x for x in (found.worst, found.rest) if x is not None]
+        worst = max(known, key=lambda x: (x.posterior, x.group), default=None)
         witness: dict[str, object] = {
             "exact_groups": found.exact,
             "bounded_groups": found.groups - found.exact,
         }
         if worst is not None:
-            witness |= {"group": worst[1], "exact": worst == found.worst}
-            witness |= {"value": worst[2]} if worst[2] >= 0 else {}
+            witness |= {"group": worst.group, "exact": worst == found.worst, "value": worst.code}
+            witness |= worst.deviation.facts
         if found.worst is not None:
-            witness["worst_exact_posterior"] = found.worst[0]
+            witness["worst_exact_posterior"] = found.worst.posterior
         return VerdictRow(
             "robustness",
             f"{self.robustness.level}, attributes [{label}]",
-            None if worst is None else worst[0],
+            None if worst is None else worst.posterior,
             self.robustness.threshold,
             "<=",
             found.groups,
@@ -180,20 +195,16 @@ def _signature_groups(
     return SignatureGroups(offsets, people, table[signature], groups.counts[chosen])
 
 
-def _largest(values: FloatArray, ids: IntArray, codes: IntArray) -> tuple[float, int, int] | None:
-    if not len(values):
-        return None
+def _place_of_largest(values: FloatArray, ids: IntArray) -> int:
+    """The first of the largest values, in the order of the groups' names."""
     best = np.flatnonzero(values == values.max())
-    place = best[np.argmin(ids[best])]
-    return float(values[place]), int(ids[place]), int(codes[place])
+    return int(best[np.argmin(ids[best])])
 
 
 def _merged(left: Found, right: Found) -> Found:
-    def worse(
-        one: tuple[float, int, int] | None, other: tuple[float, int, int] | None
-    ) -> tuple[float, int, int] | None:
+    def worse(one: Largest | None, other: Largest | None) -> Largest | None:
         both = [x for x in (one, other) if x is not None]
-        return min(both, key=lambda x: (-x[0], x[1]), default=None)
+        return min(both, key=lambda x: (-x.posterior, x.group), default=None)
 
     return Found(
         left.groups + right.groups,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ppdp_spark.core.criteria.robustness.bounds import (
     surely_within,
     swap_bound,
 )
-from ppdp_spark.core.criteria.robustness.delta import delta_condition
+from ppdp_spark.core.criteria.robustness.delta import Deviation, delta_condition
 from ppdp_spark.core.criteria.robustness.prior_limits import check_priors, robustness_level
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray, PriorExtrema
 from ppdp_spark.errors import SpecError
@@ -34,7 +34,8 @@ BATCH_CELLS = 2**16
 class WorstPosterior:
     """Statistic of one attribute set: the largest bound, where it is, and how many groups fail.
 
-    `code` is the sensitive value of the largest bound; both places are None if there was no group.
+    `code` is the sensitive value of the largest bound, `deviation` how far its priors are apart there; all
+    places are None if there was no group.
     """
 
     groups: int = 0
@@ -42,6 +43,15 @@ class WorstPosterior:
     value: float | None = None
     group: int | None = None
     code: int | None = None
+    deviation: Deviation | None = None
+
+    @property
+    def witness(self) -> dict[str, Any]:
+        """Where the largest bound is, and how far priors are apart there."""
+        if self.group is None:
+            return {}
+        facts = {} if self.deviation is None else self.deviation.facts
+        return {"group": self.group, "value": self.code, **facts}
 
 
 Statistics: TypeAlias = tuple[WorstPosterior, ...]
@@ -137,7 +147,7 @@ class RRobustness(LocalCriterion):
                 groups=worst.groups,
                 violations=worst.violations,
                 status="fail" if worst.violations else "pass",
-                witness={} if worst.group is None else {"group": worst.group, "value": worst.code},
+                witness=worst.witness,
                 parameters={**self.parameters, "attributes": label},
             )
             for label, worst in zip(self.attribute_sets, statistic, strict=True)
@@ -150,7 +160,8 @@ class RRobustness(LocalCriterion):
         candidates = np.flatnonzero(highest == highest.max())
         row = candidates[np.argmin(ids[candidates])]
         code = int(bounds[row].argmax()) if bounds.shape[1] else None
-        return WorstPosterior(len(groups), violations, float(highest[row]), int(ids[row]), code)
+        apart = None if code is None else Deviation.at(groups, priors, int(row), code, self.r)
+        return WorstPosterior(len(groups), violations, float(highest[row]), int(ids[row]), code, apart)
 
     def _assessed(self, groups: GroupSummaries, priors: PriorExtrema) -> tuple[FloatArray, BoolArray]:
         """The bound of every group and value, and whether it is within the threshold."""
@@ -181,7 +192,7 @@ def _merged(left: WorstPosterior, right: WorstPosterior) -> WorstPosterior:
     ranked = [worst for worst in (left, right) if worst.value is not None]
     worst = min(ranked, key=lambda w: (-(w.value or 0.0), w.group, w.code), default=left)
     groups, violations = left.groups + right.groups, left.violations + right.violations
-    return WorstPosterior(groups, violations, worst.value, worst.group, worst.code)
+    return replace(worst, groups=groups, violations=violations)
 
 
 def relaxed(r: Number) -> AlphaK:
