@@ -19,7 +19,7 @@ OURS   := $(PIP) --no-deps --no-build-isolation --editable .
 # their folders, unit tests last: what takes long does not come to an end alone.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bounds lint slow browser airflow bench docs nightly matrix lowest coverage package wheel wheel-test clean java
+.PHONY: demo test bounds lint slow browser airflow bench reproduce docs nightly matrix lowest coverage package wheel wheel-test clean java
 
 demo: $(USABLE) java
 	$(BIN)/ppdp demo
@@ -61,6 +61,11 @@ $(AIRFLOW_READY):
 
 bench: $(BENCH_READY) java
 	$(BIN)/python scripts/bench
+
+# Every page of published experiments, and of what blind grouping costs, measured again: hours.
+PAGES := reproduce_skyline reproduce_robustness reproduce_suppression reproduce_maxent blind_cost
+reproduce: $(BENCH_READY) java
+	for page in $(PAGES); do $(BIN)/python scripts/$$page.py || exit 1; done
 
 # The site, in build/site. It runs the tutorials; a warning, a broken link or a citation without an entry is an error.
 docs: export NO_MKDOCS_2_WARNING := 1
