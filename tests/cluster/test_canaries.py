@@ -34,9 +34,10 @@ QUASI_IDENTIFIERS = re.compile(
     "|".join(
         [
             r"CANARYTOWN|CANARYLEAF",
-            r"98765\d{4}",  # numbers
-            r"4\.?321[5-9]\d{3}",  # floats, also as 4.3215678E7
-            r"555\.?444[1-9]\.?\d",  # decimals, also unscaled
+            # Not inside longer numbers: a share such as 0.643219328 is nobody's amount.
+            r"(?<!\d)98765\d{4}",  # numbers
+            r"(?<!\d)4\.?321[5-9]\d{3}",  # floats, also as 4.3215678E7
+            r"(?<!\d)555\.?444[1-9]\.?\d",  # decimals, also unscaled
             r"1847-\d\d-\d\d|(?<![\d.-])-44[5-9]\d\d(?!\d)",  # dates, also as days
             r"1848-\d\d-\d\d|(?<!\d)-38[2-4]\d{13}(?!\d)",  # timestamps, also as microseconds
         ]
