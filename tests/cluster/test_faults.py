@@ -270,6 +270,7 @@ def disk(tmp_path, spec, spark) -> Iterator[Path]:
 
 def test_a_full_disk_leaves_the_old_release(disk, spec, spark):
     before = content(disk / "out")
+    subprocess.run(["dd", "if=/dev/zero", f"of={disk / 'filler'}", "bs=1k", "count=1250"], check=True)
     with pytest.raises(StorageError, match="No space left on device") as caught:
         anonymize(loaded(spec, disk / "out"), spark=spark)
     assert caught.value.exit_code == 1
