@@ -10,6 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PPDP = [sys.executable, "-c", "from ppdp_spark.cli.app import main; main()"]
 
 

@@ -183,6 +183,7 @@ def test_more_people_outside_than_in_the_release_are_all_candidates(spark, gener
         attacked(spark, plain, folder, external=str(folder / "more.parquet"), people=named)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variables", [0, 10**6])
 def test_the_same_conclusions_whatever_the_partitioning(spark, tmp_path, variables):
     """Rows in any order and any number of partitions: the same rules, statements and posteriors."""

@@ -85,12 +85,12 @@ SET = {"column": "set", "case": "mvpi-set"}
 @pytest.mark.parametrize(
     ("sensitive", "kept", "form"),
     [
-        (None, [], "generalized"),
         ("text value", ["list", "struct", "bytes"], "generalized"),
-        (SET, [], "generalized"),
-        ("flag", [], "bucketized"),
-        ("text value", ["list", "bytes"], "bucketized"),
         (SET, ["flag", "list"], "bucketized"),
+        pytest.param(None, [], "generalized", marks=pytest.mark.slow),
+        pytest.param(SET, [], "generalized", marks=pytest.mark.slow),
+        pytest.param("flag", [], "bucketized", marks=pytest.mark.slow),
+        pytest.param("text value", ["list", "bytes"], "bucketized", marks=pytest.mark.slow),
     ],
 )
 def test_both_writers_agree(spark, tmp_path, monkeypatch, sensitive, kept, form):
