@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.criteria.bookkeeping import LeastPeople
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.least_size import Chance, LeastSize
 from ppdp_spark.run.criteria.knowledge import require_named_values
@@ -98,11 +99,11 @@ def _sizes(groups: DataFrame) -> IntArray:
 def _rows(least: LeastSize, chance: Chance | None, metrics: dict[str, Any]) -> list[VerdictRow]:
     """What there is to know before the release, as rows that demand nothing."""
     groups, known = metrics["groups"], {"least_size": least.size, "chosen": least.chosen}
-    smallest = float(metrics["smallest"])
+    smallest, judged = float(metrics["smallest"]), LeastPeople(least.size, least.chosen)
     rows = [
         VerdictRow(
-            "blind_grouping",
-            f"K = {least.size}, {least.chosen}",
+            judged.name,
+            judged.level,
             smallest,
             None,
             ">=",

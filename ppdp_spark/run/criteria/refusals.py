@@ -36,10 +36,8 @@ def infeasible(rows: Sequence[VerdictRow], case: str, advice: str = "") -> Refus
     failing = [row for row in rows if not row.ok]
     if not failing:
         return None
-    reasons = "; ".join(_shortfall(row) for row in failing[:LISTED_FAILURES])
-    more = f" (and {len(failing) - LISTED_FAILURES} more)" if len(failing) > LISTED_FAILURES else ""
     follows = "so nothing can be published" if case == "svpi" else "and groups are cut from it"
-    reason = f"the whole table as one group already fails, {follows}: {reasons}{more}"
+    reason = f"the whole table as one group already fails, {follows}: {_shortfalls(failing)}"
     unproven = "" if case == "svpi" else f"; {NOT_FOUND}"
     return Refusal(tuple(rows), InfeasibleError(f"{reason}{unproven}{advice}"))
 
@@ -57,15 +55,13 @@ def blindly(rows: Sequence[VerdictRow], least: LeastSize | None) -> Refusal | No
     failing = [row for row in rows if not row.ok]
     if least is None or not failing:
         return None
-    reasons = "; ".join(_shortfall(row) for row in failing[:LISTED_FAILURES])
-    more = f" (and {len(failing) - LISTED_FAILURES} more)" if len(failing) > LISTED_FAILURES else ""
     return Refusal(
         tuple(rows),
         InfeasibleError(
             f"the blind groups of at least {least.size:,} people ({least.chosen}) do not satisfy every "
-            f"criterion, so nothing is published: {reasons}{more}. Refusing tells whoever hears of it only "
-            "that a group fails. Another try with a larger `least_size` may succeed, and tells whoever knows "
-            "the program that this one failed, which no guarantee covers: choose a `least_size` with "
+            f"criterion, so nothing is published: {_shortfalls(failing)}. Refusing tells whoever hears of it "
+            "only that a group fails. Another try with a larger `least_size` may succeed, and tells whoever "
+            "knows the program that this one failed, which no guarantee covers: choose a `least_size` with "
             "room to spare, once (`ppdp plan` shows the chance of each without a look at who has which value)"
         ),
     )
@@ -90,6 +86,13 @@ def over_budget(spec: ReleaseSpec, *, unplaced: int, suppressed: int, people: in
         "coarser attribute sets, or raise the budget"
     )
     return Refusal((row,), error)
+
+
+def _shortfalls(failing: Sequence[VerdictRow]) -> str:
+    """The first few rows that fail, and how many more do."""
+    reasons = "; ".join(_shortfall(row) for row in failing[:LISTED_FAILURES])
+    more = f" (and {len(failing) - LISTED_FAILURES} more)" if len(failing) > LISTED_FAILURES else ""
+    return f"{reasons}{more}"
 
 
 def _shortfall(row: VerdictRow) -> str:

@@ -19,6 +19,7 @@ from ppdp_spark.errors import DataError
 from ppdp_spark.run.storage import MANIFEST, Folder
 from ppdp_spark.spark.bounds.bound_grids import as_bits
 from ppdp_spark.spark.data.physical import to_physical
+from ppdp_spark.spark.data.tables import KINDS
 from ppdp_spark.spark.engine import column_names as C
 
 ON_GRID, PRINTED = "bounds_on_grid", "printed_values"
@@ -29,15 +30,6 @@ MOST_LINES = 10_000_000
 NO_ORIGINAL = (
     "who has a value alone shows in the original table only: see the verdict of the run that made this"
 )
-
-_KINDS: dict[type[T.DataType], str] = {
-    T.FloatType: "float",
-    T.DoubleType: "float",
-    T.DecimalType: "decimal",
-    T.DateType: "date",
-    T.TimestampType: "timestamp",
-    T.TimestampNTZType: "timestamp_ntz",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +79,7 @@ def read_bounds(spark: SparkSession, data: Folder, names: list[str]) -> dict[str
 def _scale(table: DataFrame, name: str) -> Scale:
     kind = table.schema[name].dataType
     places = kind.scale if isinstance(kind, T.DecimalType) else 0
-    return Scale(_KINDS.get(type(kind), "integer"), kind.simpleString(), places)
+    return Scale(KINDS.get(type(kind), "integer"), kind.simpleString(), places)
 
 
 @dataclass(frozen=True)

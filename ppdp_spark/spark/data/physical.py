@@ -9,12 +9,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.core.data.attributes import Ordered
-from ppdp_spark.core.data.grid import FIRST_DAY, LAST_DAY
+from ppdp_spark.core.data.grid import DAY, FIRST_DAY, LAST_DAY
 
 _MICROS = 1_000_000
-_DAY = 86_400 * _MICROS
 _DAYS = (FIRST_DAY, LAST_DAY)
-_MOMENTS = (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1)
+_MOMENTS = (_DAYS[0] * DAY, (_DAYS[1] + 1) * DAY - 1)
 
 YEARS = {"date": _DAYS, "timestamp": _MOMENTS, "timestamp_ntz": _MOMENTS}
 """Physical forms of the first and the last value of the years 1 to 9999, the range of Spark's types."""
@@ -38,7 +37,7 @@ def to_physical(value: Column, kind: str, scale: int = 0) -> Column:
     days = F.unix_date(value.cast("date")).cast("bigint")
     # Before 1970 from the day after: the beginning of the first day there is has no 64-bit form.
     after = F.when(days < 0, 1).otherwise(0)
-    return (days + after) * _DAY + (seconds.cast("bigint") * _MICROS + fraction - after * _DAY)
+    return (days + after) * DAY + (seconds.cast("bigint") * _MICROS + fraction - after * DAY)
 
 
 def from_physical(number: Column, attribute: Ordered) -> Column:
@@ -54,8 +53,8 @@ def from_physical(number: Column, attribute: Ordered) -> Column:
     if attribute.kind == "timestamp":
         return F.timestamp_micros(number)
     if attribute.kind == "timestamp_ntz":
-        micros = F.pmod(number, F.lit(_DAY))
-        truncated = F.call_function("div", number, F.lit(_DAY))
+        micros = F.pmod(number, F.lit(DAY))
+        truncated = F.call_function("div", number, F.lit(DAY))
         day = (truncated - F.when((number < 0) & (micros > 0), 1).otherwise(0)).cast("int")
         midnight = F.date_from_unix_date(day).cast("timestamp_ntz")
         return midnight + F.make_dt_interval(F.lit(0), F.lit(0), F.lit(0), micros / F.lit(_MICROS))

@@ -16,7 +16,7 @@ from ppdp_spark.errors import DataError
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec, ReleaseSpec, SensitiveSpec
 
-_KINDS: dict[type[T.DataType], str] = {
+KINDS: dict[type[T.DataType], str] = {
     T.ByteType: "integer",
     T.ShortType: "integer",
     T.IntegerType: "integer",
@@ -32,6 +32,7 @@ _KINDS: dict[type[T.DataType], str] = {
     T.CharType: "text",
     T.VarcharType: "text",
 }
+"""What the values of a Spark type are; columns of other types cannot be generalized."""
 
 _ACCEPTS = {
     "numeric": ("integer", "float", "decimal"),
@@ -62,7 +63,7 @@ class Roles:
 def require_declared(table: DataFrame, columns: ColumnsSpec) -> None:
     """Check that a table of rows has every column that the spec names, whatever its type."""
     types = {field.name: field.dataType for field in table.schema.fields}
-    problems = _missing(types, _declared(columns, of_rows=True))
+    problems = _missing(types, declared_columns(columns, of_rows=True))
     if problems:
         raise DataError(problems)
 
@@ -73,7 +74,7 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
     `source` is the table of rows, if those of each person were brought together since.
     """
     types = {field.name: field.dataType for field in table.schema.fields}
-    declared = _declared(columns)
+    declared = declared_columns(columns)
     problems = _missing(types, declared)
     kinds: dict[str, str] = {}
     for name, attribute in columns.quasi_identifiers.items():
@@ -87,7 +88,7 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
             )
     if problems:
         raise DataError(problems)
-    named = _declared(columns, of_rows=True)
+    named = declared_columns(columns, of_rows=True)
     names = types if source is None else source.columns
     return Roles(kinds, sensitive, tuple(name for name in names if name not in named))
 
@@ -95,7 +96,7 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
 def require_columns(table: DataFrame, columns: ColumnsSpec) -> None:
     """Check that a finished table has the columns that make its groups, whatever their types."""
     types = {field.name: field.dataType for field in table.schema.fields}
-    problems = _missing(types, _declared(columns))
+    problems = _missing(types, declared_columns(columns))
     _sensitive_types(columns, types, problems)
     for name in [columns.group] if columns.group else columns.quasi_identifiers:
         if isinstance(types.get(name), T.MapType | T.VariantType):
@@ -130,7 +131,7 @@ def _missing(types: Mapping[str, T.DataType], declared: Mapping[str, str]) -> li
     return problems
 
 
-def _declared(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str, str]:
+def declared_columns(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str, str]:
     """Every column the spec names -> the field that names it.
 
     Of a table with one record per person, unless it is about the table of rows that those are made of.
@@ -152,7 +153,7 @@ def _declared(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str, str]:
 
 def _kind(name: str, wanted: str | None, found: T.DataType, hierarchy: bool, problems: list[str]) -> str:
     field = f"columns.quasi_identifiers.{name}"
-    kind = _KINDS.get(type(found))
+    kind = KINDS.get(type(found))
     if kind is None:
         problems.append(
             f"`{field}`: columns of type {found.simpleString()} cannot be generalized; "
@@ -211,7 +212,7 @@ def _sensitive_type(place: str, declared: SensitiveSpec, found: T.DataType, prob
         )
         return found.simpleString()
     element = found.elementType if isinstance(found, T.ArrayType) else found
-    if type(element) not in _KINDS:
+    if type(element) not in KINDS:
         problems.append(
             f"`{place}.column`: values of type {element.simpleString()} are not supported; "
             "use text, numbers, dates or booleans"

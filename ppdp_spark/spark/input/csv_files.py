@@ -19,6 +19,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.report.format.quoted_names import printable
+from ppdp_spark.spark.data.tables import declared_columns
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 
@@ -56,9 +57,7 @@ class CsvColumns:
         texts |= {columns.person.column} if columns.person is not None else set()
         texts |= {columns.group} if columns.group is not None else set()
         numbers = {name for name, of in attributes if of.type == "numeric"}
-        named = {*texts, *columns.quasi_identifiers, *columns.publish_as_is}
-        named |= {attribute.column for attribute in columns.attributes}
-        return cls(frozenset(texts), frozenset(numbers), frozenset(named))
+        return cls(frozenset(texts), frozenset(numbers), frozenset(declared_columns(columns, of_rows=True)))
 
 
 def read_csv(spark: SparkSession, source: InputSpec, known: CsvColumns) -> DataFrame:
@@ -69,7 +68,7 @@ def read_csv(spark: SparkSession, source: InputSpec, known: CsvColumns) -> DataF
     """
     options = {"header": "true", "enforceSchema": "false", **_declared(source), **source.options}
     path = str(source.path)
-    named = {key.casefold(): value for key, value in source.options.items()}
+    given = _given(source)
 
     def read(schema: T.StructType | None = None, **more: str) -> DataFrame:
         reader = spark.read.options(**(options | more))
@@ -77,14 +76,14 @@ def read_csv(spark: SparkSession, source: InputSpec, known: CsvColumns) -> DataF
 
     texts = read(inferSchema="false")
     _require_header(texts, source, known)
-    if named.get("inferschema") == "false":
+    if given.get("inferschema") == "false":
         return read()
     inferred = read(inferSchema="true").schema
     cells = _Cells.of(inferred, source, known)
     checked = T.StructType(texts.schema.fields).add(_RAGGED, T.StringType())
     whole = read(columnPruning="false", columnNameOfCorruptRecord=_RAGGED, schema=checked)
     with _other_headers_told(source):
-        found = only_row(whole.agg(*cells.counts(lenient="mode" in named)))
+        found = only_row(whole.agg(*cells.counts(lenient="mode" in given)))
     problems = cells.problems(found)
     if problems:
         raise DataError(problems)
@@ -111,6 +110,11 @@ def _declared(source: InputSpec) -> dict[str, str]:
     return {key: value for key, value in said.items() if value is not None}
 
 
+def _given(source: InputSpec) -> dict[str, str]:
+    """Options of Spark's that the spec gives, whose names know no case."""
+    return {key.casefold(): value for key, value in source.options.items()}
+
+
 def _require_header(table: DataFrame, source: InputSpec, known: CsvColumns) -> None:
     """Say what is wrong with a file whose first line names no column; it may be a row, and is not shown."""
     names = table.columns
@@ -135,7 +139,7 @@ def _require_header(table: DataFrame, source: InputSpec, known: CsvColumns) -> N
 
 
 def _separator(source: InputSpec) -> str:
-    given = {key.casefold(): value for key, value in source.options.items()}
+    given = _given(source)
     return source.separator or given.get("sep", given.get("delimiter", ","))
 
 
@@ -164,14 +168,13 @@ class _Cells:
     def of(cls, inferred: T.StructType, source: InputSpec, known: CsvColumns) -> _Cells:
         numeric = [field.name for field in inferred.fields if isinstance(field.dataType, _NUMBERS)]
         text = [field.name for field in inferred.fields if isinstance(field.dataType, T.StringType)]
-        given = {key.casefold() for key in source.options}
         return cls(
             inferred,
             known.texts,
             tuple(name for name in numeric if name not in known.texts | known.numbers),
             tuple(name for name in text if name not in known.texts) if source.decimal == "," else (),
             known.numbers,
-            source.encoding is not None or bool(given & {"encoding", "charset"}),
+            source.encoding is not None or bool(_given(source).keys() & {"encoding", "charset"}),
             str(source.path),
         )
 

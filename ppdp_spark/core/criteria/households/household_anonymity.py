@@ -7,14 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ppdp_spark.core.criteria.base import LocalCriterion
-from ppdp_spark.core.criteria.parameters import whole_number
+from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries
 from ppdp_spark.core.data.households import households_of
 
 
 @dataclass(frozen=True)
-class HouseholdAnonymity(LocalCriterion):
+class HouseholdAnonymity(KAnonymity):
     """k-anonymity in households: the people of every group belong to at least k different ones.
 
     So at least k people [Samarati & Sweeney 1998], and whoever belongs to a household still has k − 1 others
@@ -23,24 +22,12 @@ class HouseholdAnonymity(LocalCriterion):
     Closed under union: a union has the households of both, and no fewer than either.
     """
 
-    k: int
-
     name: ClassVar[str] = "household_k_anonymity"
-    needs_counts: ClassVar[bool] = False
     needs_households: ClassVar[bool] = True
-    higher_is_safer: ClassVar[bool] = True
-    relation: ClassVar[str] = ">="
-
-    def __post_init__(self) -> None:
-        whole_number("k", self.k, least=2)
 
     @property
     def level(self) -> str:
         return f"k = {self.k} households"
-
-    @property
-    def threshold(self) -> float:
-        return float(self.k)
 
     def achieved(self, groups: GroupSummaries) -> FloatArray:
         """Distinct households in each group."""
