@@ -54,6 +54,7 @@ COMMON_LIMITS = (
 
 
 def k_anonymity(row: Row, setting: Setting) -> Guarantee:
+    """Every published description belongs to at least k people."""
     k, words = number(row.get("threshold")), form_words(setting.form)
     limits = (
         "Learning a value that everybody in the group shares, or that is left when others are ruled out: it "
@@ -73,6 +74,7 @@ def k_anonymity(row: Row, setting: Setting) -> Guarantee:
 
 
 def alpha_k_anonymity(row: Row, setting: Setting) -> Guarantee:
+    """Groups of at least k people, in which no value has a share above α."""
     share, k = percent(row.get("threshold")), parameter_text(row, "k")
     return worded(
         row,
@@ -91,6 +93,7 @@ def alpha_k_anonymity(row: Row, setting: Setting) -> Guarantee:
 
 
 def distinct_l_diversity(row: Row, setting: Setting) -> Guarantee:
+    """Every group holds at least ℓ different values."""
     level = number(row.get("threshold"))
     return worded(
         row,
@@ -109,6 +112,7 @@ def distinct_l_diversity(row: Row, setting: Setting) -> Guarantee:
 
 
 def entropy_l_diversity(row: Row, setting: Setting) -> Guarantee:
+    """Values of a group are as uncertain as ℓ equally frequent ones."""
     level = number(row.get("threshold"))
     return worded(
         row,
@@ -151,6 +155,7 @@ def recursive_l_diversity(row: Row, setting: Setting) -> Guarantee:
 
 
 def t_closeness(row: Row, setting: Setting) -> Guarantee:
+    """The distribution in a group is close to that in the whole table."""
     t, ordered = number(row.get("threshold")), mapping(row, "parameters").get("ordered") is True
     distance = "earth mover's distance over ordered values" if ordered else "equal distance"
     meaning = "" if ordered else ": no value's share differs by more than that"
@@ -172,6 +177,7 @@ def t_closeness(row: Row, setting: Setting) -> Guarantee:
 
 
 def beta_likeness(row: Row, setting: Setting) -> Guarantee:
+    """No value is much more frequent in a group than in the whole table."""
     beta, enhanced = number(row.get("threshold")), "enhanced" in str(row.get("criterion", ""))
     bound = (
         f"β = {beta} times its share in the whole table, nor by more than −ln(share) times it"
@@ -197,6 +203,7 @@ def beta_likeness(row: Row, setting: Setting) -> Guarantee:
 
 
 def delta_disclosure(row: Row, setting: Setting) -> Guarantee:
+    """Shares in a group and in the whole table differ by a bounded factor."""
     delta = number(row.get("threshold"))
     return worded(
         row,
@@ -214,6 +221,7 @@ def delta_disclosure(row: Row, setting: Setting) -> Guarantee:
 
 
 def proximity(row: Row, setting: Setting) -> Guarantee:
+    """No interval of a sensitive number holds too many people of a group."""
     within, share = parameter_text(row, "within"), percent(row.get("threshold"))
     return worded(
         row,
