@@ -25,7 +25,7 @@ def estimated_population(row: Row, setting: Setting) -> Guarantee:
         ),
         limits=(
             "Weights that are wrong for the people of a group: they are right on average, and the few people "
-            "of a group say little of how many there are. Somebody who knows that the person is in the table: "
-            "for them the people of the table count, and this promises nothing."
+            "of a group say little of how many there are. Somebody who knows that the person is in the "
+            "table: for them the people of the table count, and this promises nothing."
         ),
     )

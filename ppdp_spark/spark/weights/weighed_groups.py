@@ -20,8 +20,10 @@ from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.run.criteria.population import population_criteria, population_measures
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.group_scan import Reduction, reduce_groups
+from ppdp_spark.spark.data.sameness import folded
 from ppdp_spark.spark.data.survey_weights import units_of
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.judge.counts import group_names
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.household_counts import Fingerprint
@@ -51,7 +53,8 @@ def checked(privacy: PrivacySpec, columns: ColumnsSpec, table: DataFrame) -> lis
     names = [columns.group] if columns.group else list(columns.quasi_identifiers)
     keys = {f"key{i}": C.column(name) for i, name in enumerate(names)}
     criteria = (*population_criteria(privacy), *population_measures(privacy))
-    return _judged(_summed(table, keys, units_of(table, columns.weight.column)), criteria)
+    rows = _judged(_summed(table, keys, units_of(table, columns.weight.column)), criteria)
+    return [*rows, alike_in_weight(table, keys, columns.weight.column)] if columns.weight.publish else rows
 
 
 def verified(
@@ -79,7 +82,8 @@ def verified(
     if stated["publish"]:
         shown = _summed(people, key, units_of(people, stated["column"]))
         conserved = WeightConservation(stated["population"])
-        return _judged(shown, (*criteria, *measures, conserved))
+        alike = alike_in_weight(people, key, stated["column"])
+        return [*_judged(shown, (*criteria, *measures, conserved)), alike]
     if not owned.exists():
         return [unknown(criterion, "the owner's table of weights is not there") for criterion in criteria]
     table = people.sparkSession.read.parquet(owned.literal)
@@ -91,16 +95,42 @@ def verified(
     return _judged(kept, (*criteria, *measures))
 
 
-def _summed(table: DataFrame, keys: Mapping[str, Column], units: Column) -> DataFrame:
-    """One row per group: a number that names it, people, and the sum of their weights."""
+def alike_in_weight(table: DataFrame, keys: Mapping[str, Column], name: str) -> VerdictRow:
+    """How many people of a group share a weight that readers see, at the least; nobody demands it.
+
+    Weights follow from how the sample was drawn and may tell more of a person than the group does
+    [Waal & Willenborg 1997]: whoever knows a person's weight looks for the person among these.
+    """
+    words, value = _names(table, keys), folded(C.column(name), table.schema[name].dataType)
+    counted = table.select(*words.values(), value.alias(C.WEIGHT)).groupBy(*words, C.WEIGHT).count()
+    number = F.col("count")
+    wanted = (
+        F.min(number).alias("least"),
+        F.count_if(number == 1).alias("alone"),
+        F.count(number).alias("all"),
+    )
+    found = only_row(counted.agg(*wanted))
+    least = None if found["least"] is None else float(found["least"])
+    told = "fewest people of a group with the same published weight"
+    alone = {"people alone with their weight in their group": found["alone"]}
+    return VerdictRow("known_weight", told, least, None, ">=", found["all"], 0, "measured", alone)
+
+
+def _names(table: DataFrame, keys: Mapping[str, Column]) -> dict[str, Column]:
+    """Numbers that together name the group of a row."""
     types = {
         name: field.dataType for name, field in zip(keys, table.select(*keys.values()).schema, strict=True)
     }
-    words = [word.alias(f"word{i}") for i, word in enumerate(group_names(keys, types, as_printed=True))]
-    named = [f"word{i}" for i in range(len(words))]
-    rows = table.select(*words, units.alias(C.WEIGHT))
+    found = enumerate(group_names(keys, types, as_printed=True))
+    return {f"word{i}": word.alias(f"word{i}") for i, word in found}
+
+
+def _summed(table: DataFrame, keys: Mapping[str, Column], units: Column) -> DataFrame:
+    """One row per group: a number that names it, people, and the sum of their weights."""
+    words = _names(table, keys)
+    rows = table.select(*words.values(), units.alias(C.WEIGHT))
     sums = [F.count(F.lit(1)).alias(C.SIZE), F.coalesce(F.sum(C.WEIGHT), F.lit(0)).alias(C.POPULATION)]
-    return rows.groupBy(*named).agg(*sums).select(*_READ[:2], F.col(named[0]).alias(C.GROUP_ID))
+    return rows.groupBy(*words).agg(*sums).select(*_READ[:2], F.col(next(iter(words))).alias(C.GROUP_ID))
 
 
 def _reduced(sums: DataFrame, reductions: Sequence[Reduction[Any]]) -> list[Any]:
