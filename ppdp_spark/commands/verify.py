@@ -125,12 +125,10 @@ def _weighed(
     privacy = published_privacy(manifest["privacy"])
     if "weights" not in manifest:
         return [unknown(one, "the manifest knows of no weights") for one in population_criteria(privacy)]
-    form = form_in(manifest)
-    people = form.as_attack_source(spark, release / DATA).people
+    form, stated = form_in(manifest), manifest["weights"]
+    shown = form.as_attack_source(spark, release / DATA).people if stated["publish"] else None
     apart = form.traits.codes_published
-    return weighed_groups.verified(
-        privacy, manifest["weights"], people, grouped, owned / WEIGHTS, told_apart=apart
-    )
+    return weighed_groups.verified(privacy, stated, shown, grouped, owned / WEIGHTS, told_apart=apart)
 
 
 def _bounds(

@@ -100,12 +100,14 @@ class Holders:
     def of(cls, owner: IntArray, values: IntArray, width: int, weights: FloatArray | None = None) -> Holders:
         """From one entry an occurrence, each perhaps with a weight; equal ones are added up."""
         span = int(owner.max(initial=0)) + 1
-        keys, place, count = np.unique(
-            values.astype(np.int64) * span + owner, return_inverse=True, return_counts=True
-        )
+        pairs, count = values.astype(np.int64) * span + owner, None
+        if weights is None:
+            keys, count = np.unique(pairs, return_counts=True)
+        else:
+            keys, place = np.unique(pairs, return_inverse=True)
+            count = np.bincount(place.ravel(), weights, minlength=len(keys))
         value, who = np.divmod(keys, span)
-        held = count if weights is None else np.bincount(place.ravel(), weights, minlength=len(keys))
-        return cls(who, held, np.searchsorted(value, np.arange(width + 1)))
+        return cls(who, count, np.searchsorted(value, np.arange(width + 1)))
 
     def having(self, value: int) -> tuple[IntArray, IntArray | FloatArray]:
         inside = slice(self.starts[value], self.starts[value + 1])

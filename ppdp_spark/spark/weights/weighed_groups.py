@@ -60,7 +60,7 @@ def checked(privacy: PrivacySpec, columns: ColumnsSpec, table: DataFrame) -> lis
 def verified(
     privacy: PrivacySpec,
     stated: Mapping[str, Any],
-    people: DataFrame,
+    people: DataFrame | None,
     grouped: Grouped,
     owned: Folder,
     *,
@@ -70,7 +70,7 @@ def verified(
 
     where
         stated      what the manifest says of weights
-        people      one row per person of the release
+        people      one row per person of the release, if it shows weights
         grouped     its groups
         owned       where the owner's table is; without it a demand fails
         told_apart  whether people show their own quasi-identifiers: groups then do not say how many of the
@@ -79,14 +79,14 @@ def verified(
     criteria = population_criteria(privacy)
     measures = () if told_apart else population_measures(privacy)
     key = {C.GROUP_ID: C.column(C.GROUP_ID)}
-    if stated["publish"]:
+    if people is not None:
         shown = _summed(people, key, units_of(people, stated["column"]))
         conserved = WeightConservation(stated["population"])
         alike = alike_in_weight(people, key, stated["column"])
         return [*_judged(shown, (*criteria, *measures, conserved)), alike]
     if not owned.exists():
         return [unknown(criterion, "the owner's table of weights is not there") for criterion in criteria]
-    table = people.sparkSession.read.parquet(owned.literal)
+    table = grouped.groups.sparkSession.read.parquet(owned.literal)
     kept = _summed(table, key, F.col(C.WEIGHT))
     same = Fingerprint(counted=False)
     if grouped.reduce([same]) != _reduced(kept, [same]):

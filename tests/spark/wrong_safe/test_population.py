@@ -273,6 +273,24 @@ def test_nothing_depends_on_the_order_of_rows(run):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("sensitive", ["ill", ["ill", "job"]])
+def test_both_writers_keep_the_same_weights(run, monkeypatch, sensitive, spark):
+    """By tasks or by Spark, of one table of values or of two; what is kept is what `verify` finds."""
+    table = surveyed(80)
+    table["job"] = ["xyz"[i % 3] for i in range(80)]
+    spec = changed({"sensitive": sensitive}, {"k_anonymity": K}, output={"form": "bucketized"})
+    ours, out = run(anonymize, table, spec, "ours")
+    monkeypatch.setattr("ppdp_spark.spark.release.publication.writable", lambda *_: False)
+    theirs, other = run(anonymize, {name: held[::-1] for name, held in table.items()}, spec, "theirs")
+    one, two = (
+        pd.read_parquet(folder / "private" / "weights").sort_values(["group_id", "weight"])
+        for folder in (out, other)
+    )
+    assert one.to_numpy().tolist() == two.to_numpy().tolist() and len(one) == 80
+    assert ours.ok and ours.verdict.rows == theirs.verdict.rows and verify(other, spark=spark).ok
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "columns", "privacy", "rest"),
     [
