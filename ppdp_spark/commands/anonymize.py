@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.commands.verify import judge_release
+from ppdp_spark.core.data.weight_units import decimal_text
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, blindly, infeasible, nobody, over_budget
@@ -26,15 +27,21 @@ from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
+from ppdp_spark.spark.data.survey_weights import WeightFacts, kept_units, require_same_weight, require_weights
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
-from ppdp_spark.spark.partition.whole_table import enough_households, feasibility, value_domains
+from ppdp_spark.spark.partition.whole_table import (
+    enough_households,
+    enough_population,
+    feasibility,
+    value_domains,
+)
 from ppdp_spark.spark.release.publish import publish, require_conserved
 from ppdp_spark.spark.release.published_tables import PublishedTables
-from ppdp_spark.spark.release.release_summary import release_summary
+from ppdp_spark.spark.release.release_summary import release_summary, weight_facts
 from ppdp_spark.spark.suppression import suppression_stage as suppression
 from ppdp_spark.spark.utility.measure import Questions, measure
 from ppdp_spark.spec import ReleaseSpec, SpecLike
@@ -92,6 +99,7 @@ class _Anonymization:
             reject_name_clashes(self.spec, roles)
             require_one_row_each(table, self.spec.columns)
             require_households(table, self.spec.columns)
+            weighed = require_weights(table, self.spec.columns)
             as_is = singled_out(table, self.spec.columns)
             profile = with_grids(table, self.spec, roles, profile_table(table, self.spec, roles))
             counts["rows"] = profile.rows
@@ -112,6 +120,7 @@ class _Anonymization:
         metrics = measure(placed.groups, coded.layout, self.stages, asked)
         files.require_same()
         require_conserved(metrics["people"] + placed.unplaced, profile.kept)
+        self._require_weight(weighed, coded, metrics, unplaced=placed.unplaced)
         self.stages.count("partition", rows=profile.kept)
         with self.stages.stage("publish") as counts:
             folders = {"release": self.staging.release, "scratch": self.staging.scratch}
@@ -130,6 +139,9 @@ class _Anonymization:
         summary = self._summary(profile, roles, people, metrics)
         summary["release"]["as_is"] = as_is.to_dict()
         summary["warnings"] += as_is.warnings
+        if weighed is not None:
+            summary["release"]["weights"] = weight_facts(weighed, metrics["weighted"]["units"])
+            summary["warnings"] += weighed.warnings
         summary["suppression"] = suppression.facts(suppressing, decision)
         if coded.least is not None:
             tries = Registry.beside(self.staging.output).refusals(self.spec.dataset)
@@ -140,7 +152,8 @@ class _Anonymization:
     def _placed(self, coded: CodedTable) -> Placements:
         """Groups that satisfy every criterion, unless the table or the budget does not allow any."""
         profile = coded.profile
-        whole = [*feasibility(self.spec.privacy, profile), *enough_households(coded.rows, self.spec)]
+        whole = feasibility(self.spec.privacy, profile)
+        whole += [*enough_households(coded.rows, self.spec), *enough_population(coded.rows, self.spec)]
         case = case_of(self.spec)
         self._stop(infeasible(whole, case))
         partitioner = partitioner_of(coded)
@@ -150,6 +163,16 @@ class _Anonymization:
         self._stop(over_budget(self.spec, unplaced=placed.unplaced, suppressed=suppressed, people=people))
         self._stop(nobody(profile.kept - placed.unplaced))
         return placed
+
+    def _require_weight(
+        self, weighed: WeightFacts | None, coded: CodedTable, metrics: Mapping[str, Any], *, unplaced: int
+    ) -> None:
+        """Weights of groups add up to those of the rows that groups were made of, if people have weights."""
+        if weighed is None:
+            return
+        everybody = coded.profile.kept == coded.profile.rows
+        kept = weighed.units if everybody else kept_units(coded.rows)
+        require_same_weight(metrics["weighted"]["units"], kept, everybody=not unplaced)
 
     def _asked(self, table: DataFrame, roles: Roles, profile: Profile) -> Questions | None:
         """Queries about the table as it is before suppression, if the spec wants any."""
@@ -161,6 +184,7 @@ class _Anonymization:
     def _manifest(
         self, coded: CodedTable, metrics: Mapping[str, Any], decision: suppression.Decision
     ) -> dict[str, Any]:
+        weighted = metrics.get("weighted")
         return public_manifest(
             self.spec,
             coded.profile.attributes,
@@ -169,6 +193,7 @@ class _Anonymization:
             suppression=suppression.public_facts(decision),
             files=table_digests(self.staging.release),
             least=coded.least,
+            population=None if weighted is None else decimal_text(weighted["units"]),
         )
 
     def _summary(

@@ -22,6 +22,7 @@ from ppdp_spark.run.summary import one_or_all, run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
+from ppdp_spark.spark.data.survey_weights import require_weights
 from ppdp_spark.spark.data.tables import require_columns
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
@@ -29,6 +30,7 @@ from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.households import checked
 from ppdp_spark.spark.judge.robustness import audited
 from ppdp_spark.spark.judge.several_attributes import judged_table, read_attributes
+from ppdp_spark.spark.weights import weighed_groups
 from ppdp_spark.spec import Command, ReleaseSpec, SpecLike
 
 
@@ -44,6 +46,7 @@ def check(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession
     spec, stages = ReleaseSpec.of(spec), Stages()
     with held_tables() as hold:
         people, brought = grouped_people(spec, "check", stages, hold, table=table, spark=spark)
+        weighed = require_weights(people, spec.columns)
         with stages.stage("count"):
             cells = read_attributes(people, spec.columns)
         with stages.stage("judge"):
@@ -52,14 +55,17 @@ def check(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession
     summary = finding_facts(spec, "check", stages, cells, read=read)
     last = [row for row in verdict.rows if len(cells) < 2 or row.criterion == KAnonymity.name][-1]
     summary["release"] = {"groups": last.groups}
+    if weighed is not None:
+        summary["warnings"] += weighed.warnings
     return write_findings(spec, "check", verdict, summary)
 
 
 def _judged(spec: ReleaseSpec, people: DataFrame, cells: Mapping[str, Grouped]) -> list[VerdictRow]:
     """Robustness first, if it is demanded; then the other criteria, and what was measured unasked."""
     require_named_values(spec.privacy, {name: grouped.domain for name, grouped in cells.items()})
+    weighed = weighed_groups.checked(spec.privacy, spec.columns, people)
     if len(cells) > 1:
-        return judged_table(spec.privacy, spec.columns, people, cells)
+        return [*judged_table(spec.privacy, spec.columns, people, cells), *weighed]
     (grouped,) = cells.values()
     domain = grouped.domain
     criteria = criteria_of(spec.privacy, domain)
@@ -67,6 +73,7 @@ def _judged(spec: ReleaseSpec, people: DataFrame, cells: Mapping[str, Grouped]) 
     rows = grouped.judge([*criteria, *measured])
     if spec.columns.household is not None:
         rows += checked(spec, people, grouped, domain)
+    rows += weighed
     if spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain):
         rows = [NOTHING, *rows]
     return rows if spec.privacy.robustness is None else audited(spec, people, grouped) + rows

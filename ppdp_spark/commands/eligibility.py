@@ -20,10 +20,12 @@ from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.identifiers import household_words, require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table, take_part
+from ppdp_spark.spark.data.survey_weights import require_weights, units_of
 from ppdp_spark.spark.data.tables import Roles, assign_roles
+from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
-from ppdp_spark.spark.partition.whole_table import enough_households, feasibility
+from ppdp_spark.spark.partition.whole_table import enough_households, enough_population, feasibility
 from ppdp_spark.spark.suppression import suppression_stage
 from ppdp_spark.spec import ReleaseSpec, SpecLike
 from ppdp_spark.spec.requirements import case_of
@@ -46,13 +48,14 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
         roles = assign_roles(people, spec.columns, source=given)
         require_one_row_each(people, spec.columns)
         require_households(people, spec.columns)
+        weighed = require_weights(people, spec.columns)
         profile = profile_table(people, spec, roles)
         counts["rows"] = profile.kept
         rows = () if spec.suppression.method != "none" else tuple(_undivided(people, spec, roles, profile))
     summary = {
         **run_facts("eligibility", spec.dataset, stages),
         "spec": spec.to_dict(),
-        "warnings": list(spec.warnings),
+        "warnings": [*spec.warnings, *([] if weighed is None else weighed.warnings)],
         "input": {"source": source_of(spec, table), **input_facts(brought)},
     }
     reason = REASON if case_of(spec) == "svpi" else f"{REASON}; if it fails: {NOT_FOUND}"
@@ -65,5 +68,8 @@ def _undivided(people: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Prof
     if spec.columns.household is not None:
         words = household_words(people, spec.columns.household.column)
         whole += enough_households(people.where(take_part(people, spec, roles)).select(*words), spec)
+    if spec.columns.weight is not None:
+        units = units_of(people, spec.columns.weight.column).alias(C.WEIGHT)
+        whole += enough_population(people.where(take_part(people, spec, roles)).select(units), spec)
     decisive = suppression_stage.decisive(spec, profile)
     return [*suppression_stage.decide(spec, decisive, random.Random()).rows, *whole]

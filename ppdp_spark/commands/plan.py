@@ -29,6 +29,7 @@ from ppdp_spark.spark.bounds.bound_grids import with_grids
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import profile_table
+from ppdp_spark.spark.data.survey_weights import require_weights
 from ppdp_spark.spark.data.tables import assign_roles
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
@@ -61,6 +62,7 @@ def plan(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession 
             people, brought = one_record_each(given, spec.columns, hold)
             roles = assign_roles(people, spec.columns, source=given)
             require_one_row_each(people, spec.columns)
+            weighed = require_weights(people, spec.columns)
             profile = with_grids(people, spec, roles, profile_table(people, spec, roles))
             counts["rows"] = profile.kept
             require_named_values(spec.privacy, value_domains(profile))
@@ -82,6 +84,7 @@ def plan(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession 
         "blind": {**coded.least.to_dict(), "chance": None if chance is None else chance.share},
         "metrics": measured_facts(spec, metrics),
     }
+    summary["warnings"] += [] if weighed is None else weighed.warnings
     return Run(Verdict(tuple(_rows(coded.least, chance, metrics)), False, REASON), summary)
 
 

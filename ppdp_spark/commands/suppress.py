@@ -15,6 +15,7 @@ from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import count_sensitive
+from ppdp_spark.spark.data.survey_weights import require_weights
 from ppdp_spark.spark.data.tables import assign_roles
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
@@ -41,6 +42,7 @@ def suppress(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSess
             people, brought = one_record_each(given, spec.columns, staging.saver("people"))
             roles = assign_roles(people, spec.columns, source=given)
             require_one_row_each(people, spec.columns)
+            weighed = require_weights(people, spec.columns)
             domain = count_sensitive(people, spec, roles)
             counts["rows"] = sum(domain.counts)
         rng = suppression.generator(spec, domain, Registry.beside(staging.output))
@@ -49,7 +51,7 @@ def suppress(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSess
         verdict = Verdict(decision.rows, False, reason)
         facts = {
             "spec": spec.to_dict(),
-            "warnings": list(spec.warnings),
+            "warnings": [*spec.warnings, *([] if weighed is None else weighed.warnings)],
             "input": {"rows": sum(domain.counts), "source": source_of(spec, table), **input_facts(brought)},
             "suppression": suppression.facts(domain, decision),
         }

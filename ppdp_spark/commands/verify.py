@@ -23,6 +23,7 @@ from ppdp_spark.run.criteria.guarantees import (
     value_labels,
 )
 from ppdp_spark.run.criteria.knowledge import robust_criterion, unknown_names
+from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.run.manifest import published_attributes
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import (
@@ -32,6 +33,7 @@ from ppdp_spark.run.storage import (
     MANIFEST,
     PRIVATE,
     RELEASE,
+    WEIGHTS,
     Folder,
     table_digests,
 )
@@ -45,6 +47,8 @@ from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, dig
 from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.several_attributes import judged_release
+from ppdp_spark.spark.weights import weighed_groups
+from ppdp_spark.spark.weights.weighed_groups import unknown
 
 
 @told_plainly
@@ -79,15 +83,18 @@ def judge_release(
     """Every criterion of the manifest, the number of rows and groups, and the bounds, from the data files.
 
     Robustness is about priors of people, and k in households about who belongs together, which a release
-    does not show: `owned` has the owner's tables of both. Nor does it show whose value is unique: `alone`
-    counts, by quasi-identifier, those among some values that one person of the original has.
+    does not show, and it may not show weights: `owned` has the owner's tables of them. Nor does it show whose
+    value is unique: `alone` counts, by quasi-identifier, those among some values that one person of the
+    original has.
     """
     partitioner = _partitioner(manifest)
     bounds = _bounds(spark, release, manifest, alone)
+    privacy, form = published_privacy(manifest["privacy"]), form_in(manifest)
     if len(published_attributes(manifest)) > 1:
-        return [*judged_release(spark, release, manifest), *bounds]
-    grouped = form_in(manifest).read(spark, release / DATA, manifest)
-    privacy = published_privacy(manifest["privacy"])
+        judged = [*judged_release(spark, release, manifest), *bounds]
+        grouped = form.read(spark, release / DATA, manifest)
+        return [*judged, *_weighed(spark, release, manifest, grouped, owned)]
+    grouped = form.read(spark, release / DATA, manifest)
     domain = grouped.domain
     criteria = criteria_of(privacy, domain)
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
@@ -101,9 +108,27 @@ def judge_release(
     if (together := manifest.get("households")) is not None:
         know = together.get("members_know_each_other") is True
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
+    rows += _weighed(spark, release, manifest, grouped, owned)
     rows += bounds
     robust = robust_criterion(privacy, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
+
+
+def _weighed(
+    spark: SparkSession,
+    release: Folder,
+    manifest: Mapping[str, Any],
+    grouped: Grouped,
+    owned: Folder,
+) -> list[VerdictRow]:
+    """What weights say of the groups of a release; nothing of one without weights that demands nothing."""
+    privacy = published_privacy(manifest["privacy"])
+    if "weights" not in manifest:
+        return [unknown(one, "the manifest knows of no weights") for one in population_criteria(privacy)]
+    form, stated = form_in(manifest), manifest["weights"]
+    shown = form.as_attack_source(spark, release / DATA).people if stated["publish"] else None
+    apart = form.traits.codes_published
+    return weighed_groups.verified(privacy, stated, shown, grouped, owned / WEIGHTS, told_apart=apart)
 
 
 def _bounds(

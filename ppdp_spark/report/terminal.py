@@ -122,13 +122,21 @@ def _facts(summary: Summary) -> Table:
         table.add_row(
             "group sizes", f"{sizes['smallest']:,} to {sizes['largest']:,}, mean {sizes['mean']:.1f}"
         )
-        table.add_row("information lost", f"{metrics['gcp']:.1%} (mean certainty penalty)")
+        weighted = mapping(metrics, "weighted")
+        also = f", {weighted['gcp']:.1%} weighted" if weighted else ""
+        table.add_row("information lost", f"{metrics['gcp']:.1%} (mean certainty penalty){also}")
+        if weighted:
+            table.add_row("population", f"{weighted['population']:,.0f} people, estimated by weights")
     if "queries" in metrics:
         asked = metrics["queries"]
         table.add_row(
             "query error",
             f"{asked['median']:.1%} in the median of {asked['number']:,}, {asked['mean']:.1%} in the mean",
         )
+    if "queries" in mapping(metrics, "weighted"):
+        asked = metrics["weighted"]["queries"]
+        told = f"{asked['median']:.1%} in the median, {asked['mean']:.1%} in the mean"
+        table.add_row("weighted query error", told)
     if "rows_per_second" in summary:
         speed = summary["rows_per_second"]
         table.add_row("time", f"{summary['seconds']:.1f} s, {speed:,} rows/s")

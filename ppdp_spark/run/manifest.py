@@ -10,7 +10,7 @@ from ppdp_spark.core.data.forms import FORMS, GROUP_ID
 from ppdp_spark.core.partition.least_size import LeastSize
 from ppdp_spark.run.criteria.guarantees import public_privacy
 from ppdp_spark.run.summary import one_or_all, package_version
-from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.spec import ReleaseSpec, WeightSpec
 
 
 def published_attributes(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -28,6 +28,7 @@ def public_manifest(
     suppression: Mapping[str, Any] | None,
     files: Mapping[str, str],
     least: LeastSize | None = None,
+    population: str | None = None,
 ) -> dict[str, Any]:
     """What a reader and `verify` must know of a release.
 
@@ -37,6 +38,7 @@ def public_manifest(
         suppression  what is public of it
         files        digests of the data files
         least        the least size of blind groups
+        population   the sum of the weights of those published, if weights are
     """
     form, sensitive = (
         FORMS[spec.output.form],
@@ -45,6 +47,7 @@ def public_manifest(
     ordered = {attribute.name: isinstance(attribute, Ordered) for attribute in attributes}
     together = spec.columns.household
     households = {} if together is None else {"households": together.model_dump(exclude={"column"})}
+    weights = {} if spec.columns.weight is None else {"weights": _weights(spec.columns.weight, population)}
     return {
         "format": 1,
         "version": package_version(),
@@ -67,8 +70,16 @@ def public_manifest(
         **_bounds(spec, attributes),
         "sensitive": one_or_all(sensitive),
         **households,
+        **weights,
         "files": files,
     }
+
+
+def _weights(weight: WeightSpec, population: str | None) -> dict[str, Any]:
+    """The column of weights and their sum, if they are published; else only that there are some."""
+    if not weight.publish:
+        return {"publish": False}
+    return {"publish": True, "column": weight.column, "population": population}
 
 
 def _bounds(spec: ReleaseSpec, attributes: Sequence[Attribute]) -> dict[str, Any]:

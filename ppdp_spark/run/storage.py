@@ -17,7 +17,7 @@ from pyarrow import fs
 from ppdp_spark.errors import DataError, SpecError, StorageError
 
 RELEASE, PRIVATE, DATA = "release", "private", "data"
-EXTREMA, HOUSEHOLDS = "robustness", "households"
+EXTREMA, HOUSEHOLDS, WEIGHTS = "robustness", "households", "weights"
 QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
 """Folders of the two tables of the bucketized form; of several sensitive attributes, see `value_tables`."""
 

@@ -30,6 +30,7 @@ from ppdp_spark.spec.columns import (
     PersonSpec,
     QuasiIdentifierSpec,
     SensitiveSpec,
+    WeightSpec,
 )
 from ppdp_spark.spec.privacy import (
     AlphaKSpec,
@@ -83,4 +84,5 @@ __all__ = [
     "SubjectSpec",
     "SuppressionSpec",
     "TClosenessSpec",
+    "WeightSpec",
 ]

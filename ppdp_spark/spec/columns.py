@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -214,6 +214,20 @@ class HouseholdSpec(OneColumnSpec):
     )
 
 
+class WeightSpec(OneColumnSpec):
+    """A survey weight: how many people of the population a row stands for."""
+
+    column: Text = Field(
+        examples=["weight"],
+        description="A number above 0 in every row; the same in all rows of a person.",
+    )
+    publish: Switch = Field(
+        default=False,
+        description="Whether it stands in the release, unchanged, beside everybody's row. Weights that one "
+        "person alone has then stop the run, see `may_single_out`.",
+    )
+
+
 class SensitiveSpec(OneColumnSpec):
     """The column to protect; `case` says whether a person has one value, a set, or a multiset."""
 
@@ -253,6 +267,11 @@ class ColumnsSpec(SpecModel):
         default=None,
         description="The column that tells who belongs together; k then counts households, not people.",
     )
+    weight: WeightSpec | None = Field(
+        default=None,
+        description="The column of survey weights: how many people of the population a row stands for. "
+        "Guarantees count people of the table all the same; what weights say of the population is estimated.",
+    )
     quasi_identifiers: dict[Text, QuasiIdentifierSpec] = Field(
         default_factory=dict, description="Generalized, or published apart from the sensitive column."
     )
@@ -266,7 +285,8 @@ class ColumnsSpec(SpecModel):
     )
     may_single_out: Names = Field(
         default=(),
-        description="Columns of `publish_as_is` whose values nobody outside can know: they may be unique.",
+        description="Columns of `publish_as_is`, or a published `weight`, whose values nobody outside can "
+        "know: they may be unique.",
     )
     group: Text | None = Field(
         default=None, description="For `check`: the column that names the group of a row."
@@ -276,6 +296,12 @@ class ColumnsSpec(SpecModel):
     def of_records(self) -> tuple[str, ...]:
         """Identifiers of a table with one record per person: the person, where rows were brought together."""
         return self.identifiers if self.person is None else (self.person.column,)
+
+    @property
+    def as_is(self) -> tuple[str, ...]:
+        """Every column that is published unchanged; a published weight is the last."""
+        weight = self.weight
+        return self.publish_as_is + ((weight.column,) if weight is not None and weight.publish else ())
 
     @property
     def attributes(self) -> tuple[SensitiveSpec, ...]:
@@ -299,15 +325,23 @@ class ColumnsSpec(SpecModel):
                 yield (role,), _same_column(name, role, first_name=first[1], first_role=first[0])
         yield from _person_problems(data)
         yield from _not_among(data, "may_repeat", "identifiers")
-        yield from _not_among(data, "may_single_out", "publish_as_is")
+        weight = fields_of(WeightSpec.written_out(data.get("weight")))
+        also = [weight.get("column")] if weight.get("publish") is True else []
+        yield from _not_among(data, "may_single_out", "publish_as_is", also)
 
 
-def _not_among(data: Mapping[str, Any], field: str, whole: str) -> Iterator[tuple[Location, str]]:
-    """Columns of a field that says something of some columns of another, and names one that is not there."""
+def _not_among(
+    data: Mapping[str, Any], field: str, whole: str, also: Sequence[Any] = ()
+) -> Iterator[tuple[Location, str]]:
+    """Columns of a field that says something of some columns of another, and names one that is not there.
+
+    The columns in `also` are meant, too.
+    """
     known, named = data.get(whole), data.get(field)
     if not isinstance(named, list | tuple):
         return
-    names = [name for name in known if isinstance(name, str)] if isinstance(known, list | tuple) else []
+    listed = [*known, *also] if isinstance(known, list | tuple) else also
+    names = [name for name in listed if isinstance(name, str)]
     for i, name in enumerate(named):
         if isinstance(name, str) and name not in names:
             hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
@@ -351,6 +385,7 @@ def _roles(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         "identifiers": data.get("identifiers"),
         "person": [fields_of(PersonSpec.written_out(data.get("person"))).get("column")],
         "household": [fields_of(HouseholdSpec.written_out(data.get("household"))).get("column")],
+        "weight": [fields_of(WeightSpec.written_out(data.get("weight"))).get("column")],
         "quasi_identifiers": data.get("quasi_identifiers"),
         "sensitive": [
             fields_of(SensitiveSpec.written_out(each)).get("column")

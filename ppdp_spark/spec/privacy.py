@@ -279,6 +279,7 @@ if TYPE_CHECKING:
         proximity: ProximitySpec | None = None
         skyline: SkylineSpec | None = None
         robustness: RobustnessSpec | None = None
+        estimated_population: int | None = None
         per_attribute: dict[str, CriteriaSpec] | None = None
 
 else:

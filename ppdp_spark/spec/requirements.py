@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ppdp_spark.core.criteria.family import Family, Parameters
+from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
 from ppdp_spark.spec.several_attributes import lacking_for_several
@@ -41,6 +42,7 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
     if command == "attack" and spec.columns.person is not None:
         yield "`columns.person` is not part of `attack`: its tables need one row per person; remove it"
     yield from lacking_for_households(spec, command)
+    yield from lacking_for_weights(spec, command)
     if command == "attack":
         yield from lacking_for_attack(spec.attack, spec.columns)
 
@@ -60,7 +62,7 @@ def _lacking_for_groups(spec: ReleaseSpec, command: Command) -> Iterator[str]:
     """What `check` and `explore` need of a table of groups."""
     if command == "explore":
         for family, _ in spec.privacy.demanded:
-            if family.traits.priors:
+            if family.traits.priors or family.traits.weights:
                 yield f"`privacy.{family.field}` is not part of `explore`: use `ppdp check`, or remove it"
         if spec.columns.sensitive is None:
             yield f"`columns.sensitive` is missing: `{command}` needs it"
@@ -193,6 +195,11 @@ def _counting_problems(spec: ReleaseSpec) -> Iterator[str]:
         yield f"`columns.household` needs `partitioner: mondrian`: {partitioner.name} does not count them"
     if households_needed(privacy) is None:
         yield "`columns.household` needs a k that counts households: add `k_anonymity: 10` to `privacy`"
+    yield from _not_group_by_group(privacy, "`columns.household`")
+
+
+def _not_group_by_group(privacy: PrivacySpec, what: str) -> Iterator[str]:
+    """Criteria that look at priors or at several groups, which `what` cannot be combined with."""
     for family, given in privacy.demanded:
         name, instead = f"`privacy.{family.field}`", "remove one of them"
         if not family.traits.priors:
@@ -200,7 +207,7 @@ def _counting_problems(spec: ReleaseSpec) -> Iterator[str]:
                 continue
             when, instead = family.traits.coupling
             name = f"{name} {when}".rstrip()
-        yield f"{name} cannot be combined with `columns.household`: {instead}"
+        yield f"{name} cannot be combined with {what}: {instead}"
 
 
 def _members_problems(spec: ReleaseSpec) -> Iterator[str]:
@@ -217,3 +224,35 @@ def _members_problems(spec: ReleaseSpec) -> Iterator[str]:
     for family in judged:
         if family.traits.priors or family.local is not None:
             yield f"{place} is not defined for `privacy.{family.field}`: remove one of them"
+
+
+def lacking_for_weights(spec: ReleaseSpec, command: Command) -> Iterator[str]:
+    """Problems of a spec with weights, or with what needs them, that a command would meet."""
+    if command in ("attack", "explore"):
+        if spec.columns.weight is not None:
+            yield f"`columns.weight` is not part of `{command}`: remove it"
+        return
+    estimated = [f"`privacy.{family.field}`" for family, _ in spec.privacy.demanded if family.traits.weights]
+    for name in estimated:
+        if spec.columns.weight is None:
+            yield f"{name} needs weights: add `weight: ...` to `columns`"
+        if len(spec.privacy.criteria) == len(estimated):
+            yield (
+                f"{name} is an estimate, about somebody who does not know who is in the table: add a "
+                "criterion that holds for whoever knows it, such as `k_anonymity: 10`"
+            )
+        if command in ("anonymize", "plan"):
+            yield from _estimating_problems(spec, name)
+
+
+def _estimating_problems(spec: ReleaseSpec, name: str) -> Iterator[str]:
+    """What does not add up weights while it makes groups, or makes groups that are not told apart."""
+    partitioner, form = PARTITIONERS[spec.partitioner], FORMS[spec.output.form]
+    if partitioner.leaves_people or partitioner.blind:
+        yield f"{name} needs `partitioner: mondrian`: {partitioner.name} does not add up weights"
+    if form.codes_published:
+        yield (
+            f"{name} needs `output.form: generalized`: {form.name} publishes everybody's own "
+            "quasi-identifiers, so that a group does not say how many of the population share them"
+        )
+    yield from _not_group_by_group(spec.privacy, name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
-from ppdp_spark.spec.columns import SensitiveSpec, sensitive_list
+from ppdp_spark.spec.columns import SensitiveSpec, WeightSpec, sensitive_list
 from ppdp_spark.spec.fields import fields_of
 from ppdp_spark.spec.messages import Location, dotted, excerpt, shown
 from ppdp_spark.spec.nearest import suggestion
@@ -63,6 +63,8 @@ def several_problems(
         told = "would stand beside several sensitive attributes, whose values are not told whose they are: "
         yield ("columns", "publish_as_is"), f"{told}leave these columns out, or declare one attribute"
     sections: dict[Location, Any] = {("columns", "household"): columns.get("household")}
+    weight = fields_of(WeightSpec.written_out(columns.get("weight")))
+    sections |= {("columns", "weight", "publish"): weight.get("publish") or None}
     sections |= {(section,): data.get(section) for section in ("explore", "attack")}
     for place, given in sections.items():
         if given is not None:

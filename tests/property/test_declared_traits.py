@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,8 @@ def groups(draw: st.DrawFn, case: str = "svpi", least: int = 1) -> GroupSummarie
         sizes = np.maximum(fewest, 1) + draw(st.integers(0, 3))
     kept = sizes > 0
     assume(np.count_nonzero(kept) >= least)
-    return GroupSummaries(sizes[kept], counts[kept])
+    weights = draw(st.lists(st.integers(1, 4_000_000), min_size=len(counts), max_size=len(counts)))
+    return GroupSummaries(sizes[kept], counts[kept], population=np.array(weights, np.int64)[kept])
 
 
 def domain(counts: tuple[int, ...] = (9, 6, 5, 2), case: str = "svpi") -> ValueDomain:
@@ -122,7 +124,8 @@ def test_unions_of_groups_that_satisfy_it_satisfy_it(family: Family, case: str, 
     safe = [g for g in range(len(some)) if holds(criterion, some.rows([g]))]
     for one, other in combinations(safe, 2):
         size, counts = some.sizes[[one, other]].sum(), some.counts[[one, other]].sum(axis=0)
-        union = GroupSummaries(np.array([size]), counts[None])
+        people = some.population[[one, other]].sum(keepdims=True)
+        union = GroupSummaries(np.array([size]), counts[None], population=people)
         assert holds(criterion, union), (criterion, some.counts[one], some.counts[other])
 
 
@@ -134,7 +137,7 @@ def test_no_smaller_group_satisfies_it(family: Family, data: st.DataObject) -> N
     some = data.draw(groups())
     if family.traits.priors:
         alike = np.full(some.counts.shape, 1 / WIDTH)
-        some = GroupSummaries(some.sizes, some.counts, (PriorExtrema(alike, alike),))
+        some = replace(some, priors=(PriorExtrema(alike, alike),))
     criterion = built(family, stated, domain())
     least = family.traits.least_size(stated)
     for g in np.flatnonzero(some.sizes < least):
@@ -166,7 +169,7 @@ def test_groups_are_judged_apart_unless_it_couples_them(family: Family, data: st
 @given(data=st.data())
 def test_without_a_sensitive_attribute_counts_do_not_matter(family: Family, data: st.DataObject) -> None:
     stated, some = data.draw(parameters(family)), data.draw(groups())
-    nothing = GroupSummaries(some.sizes, np.zeros_like(some.counts))
+    nothing = replace(some, counts=np.zeros_like(some.counts))
     criterion = built(family, stated, domain())
     assert not criterion.needs_counts and holds(criterion, some) == holds(criterion, nothing)
 
@@ -196,4 +199,5 @@ def test_traits_agree_with_the_criterion_that_is_built(family: Family) -> None:
         criterion = built(family, stated, domain(case=case))
         assert criterion.union_closed == family.traits.closed(case)
         assert criterion.needs_priors == family.traits.priors
+        assert criterion.needs_weights == family.traits.weights
     assert family.traits.cases <= EVERY_CASE and not family.traits.unions & family.traits.cut_anyway

@@ -182,3 +182,83 @@ def test_sets_of_values_and_no_sensitive_column(spark, tmp_path):
         ReleaseSpec.parse(base, overrides=["output.queries=0", "output.overwrite=true"]), table=table
     )
     assert "queries" not in silent.summary["metrics"]
+
+
+def weighed(rows: int) -> pd.DataFrame:
+    """The same people with survey weights, each of which several have."""
+    rng = np.random.default_rng(11)
+    return people(rows).assign(w=rng.choice([0.7, 3.3, 120.25], rows, p=[0.3, 0.5, 0.2]))
+
+
+def weighted_errors(table: pd.DataFrame, estimates: list[float]) -> list[dict]:
+    """Errors of weighted answers against the weights of the table, floor and all, recomputed by the row."""
+    queries, floor = drawn(table), max(1.0, 1e-4 * table.w.sum())
+    truths = [
+        sum(row["w"] for row in records(table) if inside(row, q, table) and row["job"] == JOBS[q.value])
+        for q in queries
+    ]
+    errors = [abs(e - t) / max(t, floor) for e, t in zip(estimates, truths, strict=True)]
+    return core.error_table(queries, np.array(errors))
+
+
+def weighed_run(spark, folder: Path, table: pd.DataFrame, form: str, *, publish: bool):
+    quasi = {name: {} for name in table.columns if name not in ("job", "w")}
+    columns = {"quasi_identifiers": quasi, "sensitive": "job", "weight": {"column": "w", "publish": publish}}
+    plain = {
+        "version": 1,
+        "dataset": "people",
+        "columns": columns,
+        "privacy": {"k_anonymity": 5},
+        "output": {"path": str(folder / "out"), "queries": 60, "form": form},
+    }
+    return anonymize(ReleaseSpec.parse(plain), table=spark.createDataFrame(table))
+
+
+@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+def test_weighted_estimates_are_those_of_a_reader_of_published_weights(spark, tmp_path, form):
+    table = weighed(100)
+    run = weighed_run(spark, tmp_path, table, form, publish=True)
+    weighted, place = run.summary["metrics"]["weighted"], tmp_path / "out/release/data"
+    if form == "generalized":
+        out = pd.read_parquet(place)
+        estimates = [
+            sum(
+                row["w"] * np.prod([chance(row, r, table) for r in q.ranges])
+                for row in records(out)
+                if row["job"] == JOBS[q.value]
+            )
+            for q in drawn(table)
+        ]
+    else:
+        qi, counted = pd.read_parquet(place / "qi"), pd.read_parquet(place / "sensitive")
+        sizes = qi.groupby("group_id").size()
+        share = {(r["group_id"], r["job"]): r["count"] / sizes[r["group_id"]] for r in records(counted)}
+        estimates = [
+            sum(
+                r["w"] * share.get((r["group_id"], JOBS[q.value]), 0.0)
+                for r in records(qi)
+                if inside(r, q, table)
+            )
+            for q in drawn(table)
+        ]
+    assert same(weighted["queries"]["table"], weighted_errors(table, estimates))
+    assert weighted["population"] == pytest.approx(table.w.sum())
+    assert run.metrics.weighted.queries.floor == max(1.0, 1e-4 * table.w.sum())
+
+
+def test_without_published_weights_a_reader_multiplies_by_the_mean(spark, tmp_path):
+    table = weighed(100)
+    run = weighed_run(spark, tmp_path, table, "generalized", publish=False)
+    out = pd.read_parquet(tmp_path / "out/release/data")
+    counts = [
+        sum(
+            np.prod([chance(row, r, table) for r in q.ranges])
+            for row in records(out)
+            if row["job"] == JOBS[q.value]
+        )
+        for q in drawn(table)
+    ]
+    measured = run.summary["metrics"]
+    estimates = [count * table.w.mean() for count in counts]
+    assert same(measured["weighted"]["queries"]["table"], weighted_errors(table, estimates))
+    assert same(measured["queries"]["table"], expected_table(table, counts))

@@ -22,6 +22,7 @@ SAME_NOUN = {
     "least_size",
     "mondrian",
     "partitioners",
+    "population",
     "posterior_audit",
     "priors",
     "privacy",

@@ -5,7 +5,7 @@ A file declares its family, `families` lists them all: nothing else needs to kno
 
 from __future__ import annotations
 
-from ppdp_spark.core.criteria.anonymity import AlphaK, KAnonymity
+from ppdp_spark.core.criteria.anonymity import AlphaK, EstimatedPopulation, KAnonymity
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, VerdictRow, Worst
 from ppdp_spark.core.criteria.closeness import TCloseness
 from ppdp_spark.core.criteria.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
@@ -20,6 +20,7 @@ __all__ = [
     "DistinctDiversity",
     "EnhancedBetaLikeness",
     "EntropyDiversity",
+    "EstimatedPopulation",
     "KAnonymity",
     "LocalCriterion",
     "Proximity",

@@ -1,4 +1,4 @@
-"""Criteria of group size: k-anonymity and (α,k)-anonymity."""
+"""Criteria of group size: k-anonymity in the table and in the population, and (α,k)-anonymity."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
 from ppdp_spark.core.criteria.family import EVERY_CASE, Family, Parameters, Traits, Unasked, share, whole
 from ppdp_spark.core.criteria.parameters import Number, positive, whole_number
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries
+from ppdp_spark.core.data.weight_units import UNITS, amounts, population_of
 from ppdp_spark.errors import SpecError
 
 
@@ -48,6 +49,34 @@ class KAnonymity(LocalCriterion):
 
     def allowed(self, groups: GroupSummaries) -> BoolArray:
         return np.asarray(integers(groups.sizes) >= self.k)
+
+
+@dataclass(frozen=True)
+class EstimatedPopulation(KAnonymity):
+    """k-anonymity in the population, estimated: the weights of every group add up to at least k people.
+
+    The table is a sample, and a person's weight says how many people of the population the person stands
+    for, so that the sum over a group estimates how many of the population look like it
+    [Franconi & Polettini 2004]. It is about adversaries who do not know who is in the sample, and no
+    guarantee: how many there are is unknown.
+
+    Closed under union: sums of weights add up.
+    """
+
+    name: ClassVar[str] = "estimated_population"
+    needs_weights: ClassVar[bool] = True
+
+    @property
+    def level(self) -> str:
+        return f"k = {self.k} in the population, estimated by weights"
+
+    def achieved(self, groups: GroupSummaries) -> FloatArray:
+        """People of the population that each group stands for."""
+        found = amounts(population_of(groups))
+        return agreeing(found, self.allowed(groups), self.threshold, self.relation)
+
+    def allowed(self, groups: GroupSummaries) -> BoolArray:
+        return np.asarray(integers(population_of(groups)) >= self.k * UNITS)
 
 
 @dataclass(frozen=True)
@@ -111,6 +140,18 @@ K_ANONYMITY = Family(
     traits=Traits(sensitive=False, cases=EVERY_CASE, least_size=lambda given: int(given["k"])),
     bare=True,
     measures=(Unasked("smallest group", {"k": 2}, any_case=True),),
+    cost=0,
+)
+
+ESTIMATED_POPULATION = Family(
+    field="estimated_population",
+    names=(EstimatedPopulation.name,),
+    summary="An estimate, no guarantee: groups stand for at least k people of the population, by "
+    "`columns.weight`.",
+    parameters=(whole("k", least=2, most=10**12, example=100),),
+    build=lambda given, domain: EstimatedPopulation(given["k"]),
+    traits=Traits(sensitive=False, weights=True, cases=EVERY_CASE),
+    bare=True,
     cost=0,
 )
 

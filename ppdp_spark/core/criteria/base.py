@@ -70,6 +70,7 @@ class Criterion(ABC, Generic[Statistic]):
     needs_counts: ClassVar[bool] = True
     needs_priors: ClassVar[bool] = False
     needs_households: ClassVar[bool] = False
+    needs_weights: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
 
     @abstractmethod

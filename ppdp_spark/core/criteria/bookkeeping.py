@@ -10,6 +10,7 @@ import numpy as np
 from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
+from ppdp_spark.core.data.weight_units import decimal_text, in_people, population_of
 from ppdp_spark.core.suppression.r import has_l_candidacy, is_p_eligible
 
 
@@ -35,6 +36,33 @@ class Conservation(Criterion[tuple[int, int]]):
         level = f"{self.people} people in {self.groups} groups"
         status = "fail" if missing else "pass"
         return [VerdictRow(self.name, level, float(people), float(self.people), "=", groups, missing, status)]
+
+
+@dataclass(frozen=True)
+class WeightConservation(Criterion[int]):
+    """Published weights add up to what was announced, to the last unit.
+
+    where
+        population  the sum as its decimal text
+    """
+
+    population: str
+
+    name: ClassVar[str] = "weight_conservation"
+    needs_counts: ClassVar[bool] = False
+    needs_weights: ClassVar[bool] = True
+
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> int:
+        return int(population_of(groups).sum(dtype=np.int64))
+
+    def merge(self, left: int, right: int) -> int:
+        return left + right
+
+    def decide(self, statistic: int) -> list[VerdictRow]:
+        wrong = int(decimal_text(statistic) != self.population)
+        level, status = f"weights of {self.population} people", "fail" if wrong else "pass"
+        announced = float(self.population)
+        return [VerdictRow(self.name, level, in_people(statistic), announced, "=", 0, wrong, status)]
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ BUILT_IN = (
     f"{_HERE}.proximity:PROXIMITY",
     f"{_HERE}.skyline.skyline_family:SKYLINE",
     f"{_HERE}.robustness.robustness_family:ROBUSTNESS",
+    f"{_HERE}.anonymity:ESTIMATED_POPULATION",
 )
 """In the order in which a spec lists them."""
 
@@ -89,8 +90,9 @@ def _load(point: EntryPoint) -> Family:
         raise SpecError(f"the criterion {_named(point)} is not a `Family` but of type {kind}; {remedy}")
     if point.dist is not None and family.parameters is None:
         raise SpecError(f"the criterion {_named(point)} declares no `parameters`; {remedy}")
-    if point.dist is not None and family.traits.priors:
-        reason = "looks at priors, which nothing would give to it, so nobody would judge it"
+    unheard = [what for what in ("priors", "weights") if getattr(family.traits, what)]
+    if point.dist is not None and unheard:
+        reason = f"looks at {unheard[0]}, which nothing would give to it, so nobody would judge it"
         raise SpecError(f"the criterion {_named(point)} {reason}; {remedy}")
     return family
 

@@ -143,6 +143,7 @@ class Traits:
         sensitive   it looks at a sensitive attribute
         cases       what a person may have: one value (`svpi`), a set, a multiset
         priors      it looks at priors of people, not at counts alone; people may be left without a place
+        weights     it looks at survey weights of people, and at nothing else of them
         unions      cases in which a union of two groups that satisfy it satisfies it. Only then does
                     cutting from the top down miss no cut, and only then does a reader who confuses two
                     groups with equal labels learn no more than the criterion allows
@@ -157,6 +158,7 @@ class Traits:
     sensitive: bool = True
     cases: frozenset[str] = ONE_VALUE
     priors: bool = False
+    weights: bool = False
     unions: frozenset[str] = EVERY_CASE
     cut_anyway: frozenset[str] = frozenset()
     table: bool = False

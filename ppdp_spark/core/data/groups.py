@@ -39,12 +39,14 @@ class GroupSummaries:
                     person its rows sum to `sizes`, with sets or multisets they may sum to anything
         priors      one `PriorExtrema` an attribute set, for criteria that need them
         households  which people of a group belong together, for criteria that need it
+        population  sum of the weights of a group's people in `UNITS`, for criteria that need it
     """
 
     sizes: IntArray
     counts: IntArray
     priors: tuple[PriorExtrema, ...] = field(default=())
     households: Households | None = None
+    population: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -53,4 +55,5 @@ class GroupSummaries:
         """The groups selected by a slice, a mask or an index array."""
         priors = tuple(PriorExtrema(p.minimum[index], p.maximum[index]) for p in self.priors)
         households = None if self.households is None else self.households.rows(index)
-        return GroupSummaries(self.sizes[index], self.counts[index], priors, households)
+        population = None if self.population is None else self.population[index]
+        return GroupSummaries(self.sizes[index], self.counts[index], priors, households, population)

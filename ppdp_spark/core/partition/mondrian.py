@@ -42,9 +42,11 @@ class Rows:
         sensitive: Sensitive,
         cells: int = COUNT_CELLS,
         households: IntArray | None = None,
+        weights: IntArray | None = None,
     ) -> None:
         self.cells = cells
         self.households = households
+        self.weights = weights
         people, self.attributes = codes.shape
         self.sensitive = sensitive
         self.table = np.empty((people, self.attributes + 2), np.int32)
@@ -81,6 +83,16 @@ class Rows:
         sizes = level.ends - level.starts
         return [GroupSummaries(left_sizes, left), GroupSummaries(sizes - left_sizes, right)]
 
+    def population_sides(
+        self, level: _Level, attribute: IntArray, cuts: IntArray, left_sizes: IntArray
+    ) -> list[GroupSummaries]:
+        """Sizes and sums of weights of the left and of the right side of a cut of each group."""
+        assert self.weights is not None
+        sums = segments.side_sums(self.table, level.starts, level.ends, attribute, cuts, self.weights)
+        sizes, nothing = level.ends - level.starts, np.empty((len(level.starts), 0), np.int64)
+        sides = zip((left_sizes, sizes - left_sizes), sums, strict=True)
+        return [GroupSummaries(size, nothing, population=population) for size, population in sides]
+
     def household_sides(
         self, level: _Level, attribute: IntArray, cuts: IntArray, *, members: bool
     ) -> tuple[Households, Households]:
@@ -110,14 +122,16 @@ def partition(
     bounds: IntArray | None = None,
     cells: int = COUNT_CELLS,
     households: IntArray | None = None,
+    weights: IntArray | None = None,
 ) -> Partition:
     """Cut the table until no group has a median cut that every criterion allows on both sides.
 
     `bounds` are the borders of the groups to begin with, 0 and the number of people included; one
     group if not given. Counts are held for at most `cells` pairs of a side and a value at a time.
-    `households` are codes of what people belong to, counted from 0, for criteria that ask for it.
+    `households` are codes of what people belong to, counted from 0, and `weights` how many people of the
+    population they stand for, in `UNITS`, for criteria that ask for it.
     """
-    rows = Rows(codes, sensitive, cells, households)
+    rows = Rows(codes, sensitive, cells, households, weights)
     people = len(codes)
     finished: list[_Level] = []
     history: list[Cuts] = []
@@ -150,14 +164,18 @@ def grouped(codes: IntArray, order: IntArray, bounds: IntArray) -> Partition:
     return Partition(people, starts, lowest, highest, Cuts(none, none, none, none, none, none))
 
 
-def undivided_summary(sensitive: Sensitive, households: IntArray | None = None) -> GroupSummaries:
+def undivided_summary(
+    sensitive: Sensitive, households: IntArray | None = None, weights: IntArray | None = None
+) -> GroupSummaries:
     """All people as one group."""
     counts = np.bincount(sensitive.values, minlength=sensitive.width)
     together = None
     if households is not None:
         value = sensitive.values if sensitive.offsets.size == 0 else np.zeros(sensitive.people, np.int32)
         together = Households.of(np.zeros(sensitive.people, np.int64), households, value, 1)
-    return GroupSummaries(np.array([sensitive.people]), counts[None, :], households=together)
+    population = None if weights is None else weights.sum(dtype=np.int64, keepdims=True)
+    size = np.array([sensitive.people])
+    return GroupSummaries(size, counts[None, :], households=together, population=population)
 
 
 def cuttable(
@@ -224,7 +242,7 @@ def _allowed(
     good = np.ones(len(sizes), np.bool_)
     empty = np.empty((len(sizes), 0), np.int64)
     for criterion in criteria:
-        if not (criterion.needs_counts or criterion.needs_households):
+        if not (criterion.needs_counts or criterion.needs_households or criterion.needs_weights):
             left, right = (GroupSummaries(side, empty) for side in (left_sizes, sizes - left_sizes))
             good &= criterion.allowed_cuts(left, right)
     for criterion in criteria:
@@ -233,6 +251,12 @@ def _allowed(
             found = rows.household_sides(level.rows(still), attribute[still], code[still], members=False)
             left, right = (GroupSummaries(h.number, empty[still], households=h) for h in found)
             good[still] &= criterion.allowed_cuts(left, right)
+        if criterion.needs_weights:
+            still = np.flatnonzero(good)
+            summed = rows.population_sides(
+                level.rows(still), attribute[still], code[still], left_sizes[still]
+            )
+            good[still] &= criterion.allowed_cuts(*summed)
     counting = [criterion for criterion in criteria if criterion.needs_counts]
     if not counting:
         return good

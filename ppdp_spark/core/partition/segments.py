@@ -180,6 +180,26 @@ def side_counts(
 
 
 @njit(cache=True, nogil=True)
+def side_sums(table: Any, starts: Any, ends: Any, attribute: Any, cuts: Any, amounts: Any) -> Any:
+    """Sums of whole numbers that people have, on the left and on the right side of a cut of each group.
+
+    The last column of the table numbers the person; the sum of all `amounts` fits into 64 bits.
+    """
+    column = table.shape[1] - 1
+    left = np.zeros(starts.size, np.int64)
+    right = np.zeros(starts.size, np.int64)
+    for g in range(starts.size):
+        j, cut = attribute[g], cuts[g]
+        for i in range(starts[g], ends[g]):
+            amount = amounts[table[i, column]]
+            if table[i, j] <= cut:
+                left[g] += amount
+            else:
+                right[g] += amount
+    return left, right
+
+
+@njit(cache=True, nogil=True)
 def side_households(
     table: Any, starts: Any, ends: Any, attribute: Any, cuts: Any, households: Any, number: int
 ) -> Any:

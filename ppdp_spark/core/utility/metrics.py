@@ -61,6 +61,26 @@ class QueryErrors:
 
 
 @dataclass(frozen=True)
+class WeightedMetrics:
+    """What a release keeps of the population that its people stand for, by their weights: estimates.
+
+    where
+        population  sum of the published people's weights
+        suppressed  sum of the weights of those left out
+        ncp         mean normalized certainty penalty of each quasi-identifier, everybody counted by weight
+        gcp         the mean of these
+        queries     error of COUNT queries about the population: of a reader who adds up published weights or,
+                    where they are not published, multiplies by the mean weight
+    """
+
+    population: float
+    suppressed: float
+    ncp: Mapping[str, float]
+    gcp: float
+    queries: QueryErrors | None
+
+
+@dataclass(frozen=True)
 class Metrics:
     """What a release keeps of its table.
 
@@ -76,6 +96,7 @@ class Metrics:
         gcp                  the mean of these
         average_class_ratio  mean group size divided by k; None without k-anonymity
         queries              error of COUNT queries; None unless `output.queries` asked for some
+        weighted             the same of the population; None without `columns.weight`
     """
 
     people: int
@@ -88,6 +109,7 @@ class Metrics:
     gcp: float
     average_class_ratio: float | None
     queries: QueryErrors | None
+    weighted: WeightedMetrics | None = None
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> Self:
@@ -104,7 +126,14 @@ class Metrics:
             gcp=measured["gcp"],
             average_class_ratio=measured.get("average_class_ratio"),
             queries=_queries(measured["queries"]) if measured.get("queries") else None,
+            weighted=_weighted(measured["weighted"], release) if "weighted" in measured else None,
         )
+
+
+def _weighted(plain: Mapping[str, Any], release: Mapping[str, Any]) -> WeightedMetrics:
+    queries = _queries(plain["queries"]) if plain.get("queries") else None
+    left = release["weights"]["suppressed"]
+    return WeightedMetrics(plain["population"], left, dict(plain["ncp"]), plain["gcp"], queries)
 
 
 def _sizes(plain: Mapping[str, Any]) -> GroupSizes:

@@ -87,21 +87,29 @@ def draw_queries(domains: Sequence[Domain | None], values: int, number: int) -> 
 
 @dataclass(frozen=True)
 class Holders:
-    """Who has each sensitive value: `owner[starts[v] : starts[v + 1]]` with their `count` of value v."""
+    """Who has each sensitive value: `owner[starts[v] : starts[v + 1]]` with their `count` of value v.
+
+    Counts are sums of weights where occurrences have weights.
+    """
 
     owner: IntArray
-    count: IntArray
+    count: IntArray | FloatArray
     starts: IntArray
 
     @classmethod
-    def of(cls, owner: IntArray, values: IntArray, width: int) -> Holders:
-        """From one entry an occurrence; equal ones are added up."""
+    def of(cls, owner: IntArray, values: IntArray, width: int, weights: FloatArray | None = None) -> Holders:
+        """From one entry an occurrence, each perhaps with a weight; equal ones are added up."""
         span = int(owner.max(initial=0)) + 1
-        keys, count = np.unique(values.astype(np.int64) * span + owner, return_counts=True)
+        pairs, count = values.astype(np.int64) * span + owner, None
+        if weights is None:
+            keys, count = np.unique(pairs, return_counts=True)
+        else:
+            keys, place = np.unique(pairs, return_inverse=True)
+            count = np.bincount(place.ravel(), weights, minlength=len(keys))
         value, who = np.divmod(keys, span)
         return cls(who, count, np.searchsorted(value, np.arange(width + 1)))
 
-    def having(self, value: int) -> tuple[IntArray, IntArray]:
+    def having(self, value: int) -> tuple[IntArray, IntArray | FloatArray]:
         inside = slice(self.starts[value], self.starts[value + 1])
         return self.owner[inside], self.count[inside]
 
@@ -131,9 +139,16 @@ def generalized_answers(queries: Sequence[Query], boxes: Sequence[Box], holders:
 
 
 def bucketized_answers(
-    queries: Sequence[Query], places: Sequence[NDArray[Any]], group: IntArray, holders: Holders
+    queries: Sequence[Query],
+    places: Sequence[NDArray[Any]],
+    group: IntArray,
+    holders: Holders,
+    weights: FloatArray | None = None,
 ) -> FloatArray:
-    """Estimates from true quasi-identifiers: whoever matches has the value with its share in the group."""
+    """Estimates from true quasi-identifiers: whoever matches has the value with its share in the group.
+
+    With `weights` of people they count as many people as they stand for; `holders` are unweighted.
+    """
     sizes = np.bincount(group)
     answers = np.zeros(len(queries))
     for i, query in enumerate(queries):
@@ -147,7 +162,10 @@ def bucketized_answers(
             inside = np.flatnonzero(bounds.contains(column if people is None else column[people]))
             people = inside if people is None else people[inside]
             matching = matching[inside]
-        answers[i] = share[matching].sum()
+        expected = share[matching]
+        if weights is not None:
+            expected = expected * (weights if people is None else weights[people])
+        answers[i] = expected.sum()
     return answers
 
 
@@ -156,7 +174,7 @@ def relative_errors(estimates: FloatArray, truths: FloatArray, floor: float) -> 
     return np.asarray(np.abs(estimates - truths) / np.maximum(truths, floor))
 
 
-def error_floor(people: int) -> float:
+def error_floor(people: float) -> float:
     """The least that errors are divided by: a share of all people, and at least one person."""
     return max(1.0, FLOOR_SHARE * people)
 

@@ -16,7 +16,7 @@ _RELATIONS = {">=": "≥", "<=": "≤"}
 _NEAREST = "What was found for each criterion, where it is nearest to its limit."
 _PENALTY = "Normalized certainty penalty of the groups: 0 as precise as the input, 1 nothing left."
 _ERRORS = (
-    "Relative error of COUNT queries; the lines below the first two are medians, by how many "
+    "Relative error of COUNT queries; the lines below those of all are medians, by how many "
     "quasi-identifiers were asked for and the share of their space."
 )
 
@@ -183,8 +183,15 @@ def _precision(runs: Sequence[Compared]) -> list[Line]:
     mean = _line(
         "all (GCP)", runs, lambda run: mapping(run.summary, "metrics").get("gcp"), less_is_better=True
     )
+    weighted = _line(
+        "all (GCP), weighted",
+        runs,
+        lambda run: mapping(run.summary, "metrics", "weighted").get("gcp"),
+        less_is_better=True,
+    )
     return [
         mean,
+        weighted,
         *(_line(printable(name), runs, penalty(name), less_is_better=True) for name in attributes),
     ]
 
@@ -192,6 +199,9 @@ def _precision(runs: Sequence[Compared]) -> list[Line]:
 def _errors(runs: Sequence[Compared]) -> list[Line]:
     def overall(key: str) -> Callable[[Compared], Any]:
         return lambda run: mapping(run.summary, "metrics", "queries").get(key)
+
+    def weighted(key: str) -> Callable[[Compared], Any]:
+        return lambda run: mapping(run.summary, "metrics", "weighted", "queries").get(key)
 
     tables = [_error_cells(run) for run in runs]
     cells = sorted({cell for found in tables for cell in found})
@@ -204,6 +214,8 @@ def _errors(runs: Sequence[Compared]) -> list[Line]:
     return [
         _line("all, median", runs, overall("median"), percent, less_is_better=True),
         _line("all, mean", runs, overall("mean"), percent, less_is_better=True),
+        _line("all, weighted median", runs, weighted("median"), percent, less_is_better=True),
+        _line("all, weighted mean", runs, weighted("mean"), percent, less_is_better=True),
         *map(line, cells),
     ]
 

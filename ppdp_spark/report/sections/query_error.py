@@ -18,8 +18,11 @@ _COLUMNS = [
 ]
 
 
-def query_errors(queries: Mapping[str, Any]) -> str:
-    """A sentence and a table with bars; nothing if no query was asked."""
+def query_errors(queries: Mapping[str, Any], *, population: bool = False) -> str:
+    """A sentence and a table with bars; nothing if no query was asked.
+
+    `population` says that the answers are weighted.
+    """
     cells = [mapping(cell) for cell in listing(queries, "table")]
     if not cells:
         return ""
@@ -38,7 +41,9 @@ def query_errors(queries: Mapping[str, Any]) -> str:
         for cell in cells
     ]
     caption = "Relative error of COUNT queries on ranges of quasi-identifiers and one sensitive value"
-    sentence = _sentence(queries) + _of_attributes(mapping(queries, "attributes"))
+    caption += ", weighted" if population else ""
+    told = _of_population(queries) if population else _sentence(queries)
+    sentence = told + _of_attributes(mapping(queries, "attributes"))
     return paragraph(sentence) + table(caption, _COLUMNS, rows, sortable=True)
 
 
@@ -54,6 +59,16 @@ def _of_attributes(errors: Mapping[str, Any]) -> str:
 
 def _share(cell: Mapping[str, Any], key: str) -> Any:
     return figure(cell.get(key), percent(cell.get(key)))
+
+
+def _of_population(queries: Mapping[str, Any]) -> str:
+    median, mean = (data(queries.get(key), percent(queries.get(key))) for key in ("median", "mean"))
+    return (
+        "The same queries about the population: what the weighted table says is the truth, and a reader adds "
+        "up published weights or, where they are not published, multiplies counts by the mean weight. The "
+        f"answers are off by {median} in the median and {mean} in the mean; true sums below "
+        f"{data(queries.get('floor'))} are taken as that large."
+    )
 
 
 def _sentence(queries: Mapping[str, Any]) -> str:

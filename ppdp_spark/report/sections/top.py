@@ -52,6 +52,7 @@ def _about(summary: Mapping[str, Any]) -> str:
             ("Suppressed", _suppressed(suppressed)),
             ("Columns without a role", ", ".join(map(text, listing(source, "unassigned")))),
             ("Published as they are", _as_is(mapping(release, "as_is"))),
+            ("Weights", _weights(mapping(release, "weights"))),
             *_sensitive(summary),
             ("Run", text(summary.get("run_id", ""))),
         ]
@@ -95,6 +96,16 @@ def _as_is(columns: Mapping[str, Any]) -> str:
     names = ", ".join(map(text, listing(columns, "columns")))
     alone = columns.get("singled_out")
     return f"{names}; {data(alone)} people are alone with their values" if names and alone else names
+
+
+def _weights(weights: Mapping[str, Any]) -> str:
+    """What became of the population that the table stands for."""
+    if weights.get("input") is None:
+        return ""
+    column, estimated = text(weights.get("column") or ""), data(weights["input"])
+    rate = data(weights.get("rate"), percent(weights.get("rate")))
+    told = f"{column}: {estimated} people of the population, estimated"
+    return f"{told}; suppressed {data(weights.get('suppressed'))} ({rate})"
 
 
 def _suppressed(suppressed: Mapping[str, Any]) -> str:

@@ -17,17 +17,23 @@ def utility(summary: Mapping[str, Any]) -> str:
         "utility",
         "Utility",
         [
-            _figures(metrics, mapping(release, "suppressed")),
+            _figures(metrics, release),
             _sizes(mapping(metrics, "sizes")),
-            _penalties(mapping(metrics, "ncp")),
+            _penalties(mapping(metrics, "ncp"), mapping(metrics, "weighted", "ncp")),
             section("queries", "Query error", [query_errors(mapping(metrics, "queries"))], 3),
+            section("weighted-queries", "Query error in the population", [_weighted_errors(metrics)], 3),
             _nulls(mapping(summary, "input", "nulls")),
         ],
     )
 
 
-def _figures(metrics: Mapping[str, Any], suppressed: Mapping[str, Any]) -> str:
-    sizes, rate = mapping(metrics, "sizes"), suppressed.get("rate")
+def _weighted_errors(metrics: Mapping[str, Any]) -> str:
+    return query_errors(mapping(metrics, "weighted", "queries"), population=True)
+
+
+def _figures(metrics: Mapping[str, Any], release: Mapping[str, Any]) -> str:
+    sizes, rate = mapping(metrics, "sizes"), mapping(release, "suppressed").get("rate")
+    weighted = mapping(metrics, "weighted")
     named = [
         ("Smallest group", sizes.get("smallest"), "people"),
         ("Mean group", sizes.get("mean"), "people"),
@@ -39,6 +45,8 @@ def _figures(metrics: Mapping[str, Any], suppressed: Mapping[str, Any]) -> str:
         ),
         ("Discernibility", metrics.get("discernibility"), "sum of squared group sizes; less is better"),
         ("GCP", metrics.get("gcp"), "information lost over all attributes, 0 to 1"),
+        ("GCP, weighted", weighted.get("gcp"), "the same where people count by their weights"),
+        ("Population", weighted.get("population"), "people that the published ones stand for, estimated"),
     ]
     pairs = [
         (term, f"{data(value)} <small>{unit}</small>") for term, value, unit in named if value is not None
@@ -69,9 +77,18 @@ def _range(entry: Mapping[str, Any]) -> str:
     return data(low) if low == high else f"{data(low)} to {data(high)}"
 
 
-def _penalties(ncp: Mapping[str, Any]) -> str:
-    cells = [[words(attribute), figure(x), bar(as_number(x) or 0.0)] for attribute, x in ncp.items()]
-    columns = [Column("Attribute"), Column("NCP", "number"), Column("0 to 1", "chart")]
+def _penalties(ncp: Mapping[str, Any], weighted: Mapping[str, Any]) -> str:
+    cells = [
+        [
+            words(attribute),
+            figure(x),
+            *([figure(weighted.get(attribute))] if weighted else []),
+            bar(as_number(x) or 0.0),
+        ]
+        for attribute, x in ncp.items()
+    ]
+    by_weight = [Column("NCP, weighted", "number")] if weighted else []
+    columns = [Column("Attribute"), Column("NCP", "number"), *by_weight, Column("0 to 1", "chart")]
     caption = (
         "Normalized certainty penalty of each attribute: 0 as precise as the input, 1 nothing left of it"
     )

@@ -28,6 +28,7 @@ from ppdp_spark.report.sentences.guarantee import (
     worded,
 )
 from ppdp_spark.report.sentences.households import household_k_anonymity, known_household
+from ppdp_spark.report.sentences.population import estimated_population
 from ppdp_spark.report.sentences.robustness import robustness
 from ppdp_spark.report.sentences.several_attributes import CRITERION as UNLINKED
 from ppdp_spark.report.sentences.several_attributes import (
@@ -314,6 +315,7 @@ BOOKKEEPING = {
     "suppression_budget",
     "l_eligibility",
     "bounds_on_grid",
+    "weight_conservation",
     "printed_values",
 }
 """Rows that promise nothing of their own while they hold: the table of criteria shows them."""
@@ -334,6 +336,7 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "proximity": proximity,
     "household_k_anonymity": household_k_anonymity,
     "known_household": household,
+    "estimated_population": estimated_population,
     "robustness": robustness,
     "r_robustness": robustness,
     "blind_grouping": blind_grouping,

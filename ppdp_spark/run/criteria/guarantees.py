@@ -23,7 +23,7 @@ from ppdp_spark.spec.privacy import PER_ATTRIBUTE
 def criteria_of(privacy: PrivacySpec, domain: ValueDomain) -> tuple[Criterion[Any], ...]:
     """Every criterion that applies to a value of the domain, or to groups as such; cheapest first.
 
-    Criteria that need priors of people are not among them: they see more than a release shows.
+    Criteria that need priors or weights of people are not among them: they see more than a release shows.
     """
     found = (built(family, given, domain) for family, given in _on_counts(privacy))
     return tuple(criterion for criterion in found if criterion is not None)
@@ -123,7 +123,11 @@ def published_privacy(stated: Mapping[str, Any]) -> PrivacySpec:
 
 def _on_counts(privacy: PrivacySpec) -> list[tuple[Family, Parameters]]:
     """Demanded families whose criteria look at sizes and counts alone, cheapest first."""
-    wanted = [(family, given) for family, given in privacy.demanded if not family.traits.priors]
+    wanted = [
+        (family, given)
+        for family, given in privacy.demanded
+        if not (family.traits.priors or family.traits.weights)
+    ]
     return sorted(wanted, key=lambda pair: pair[0].cost)
 
 

@@ -50,16 +50,16 @@ def singled_out(table: DataFrame, columns: ColumnsSpec) -> AsIs:
 
     `table` has one record per person. Exact, by a group for each combination of values.
     """
-    names = columns.publish_as_is
+    names = columns.as_is
     if not names:
         return AsIs()
     told = [name for name in names if name not in columns.may_single_out]
     unique = _unique(table, told) if told else 0
     if unique:
         raise DataError(
-            f"`columns.publish_as_is`: {_people(unique)} nobody else has in {_named(told)}; whoever knows "
+            f"{_fields(columns)}: {_people(unique)} nobody else has in {_named(told)}; whoever knows "
             "them finds the row: make them quasi-identifiers or leave them out, or list those that nobody "
-            "outside can know in `columns.may_single_out`"
+            f"outside can know in `columns.may_single_out`{_about_weights(columns, told)}"
         )
     return AsIs(names, _unique(table, names) if len(told) < len(names) else 0)
 
@@ -71,6 +71,23 @@ def _unique(table: DataFrame, names: Sequence[str]) -> int:
     ]
     counted = table.select(*values).groupBy(*(f"a{j}" for j in range(len(names)))).count()
     return int(only_row(counted.agg(F.count_if(F.col("count") == 1).alias("unique")))["unique"])
+
+
+def _fields(columns: ColumnsSpec) -> str:
+    """The fields of the spec that publish columns as they are."""
+    named = {"`columns.publish_as_is`": bool(columns.publish_as_is), "`columns.weight`": _shows(columns)}
+    return " and ".join(field for field, given in named.items() if given)
+
+
+def _shows(columns: ColumnsSpec) -> bool:
+    return columns.weight is not None and columns.weight.publish
+
+
+def _about_weights(columns: ColumnsSpec, told: Sequence[str]) -> str:
+    """What else there is to do about a published weight."""
+    if columns.weight is None or columns.weight.column not in told:
+        return ""
+    return f"; round the weights in {_named([columns.weight.column])}, or keep them (`publish: false`)"
 
 
 def _people(number: int) -> str:

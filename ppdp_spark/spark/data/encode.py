@@ -15,6 +15,7 @@ from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.errors import CHANGED
 from ppdp_spark.spark.data.identifiers import household_words
 from ppdp_spark.spark.data.profile import Profile, quasi_value, sensitive_value, table_columns, take_part
+from ppdp_spark.spark.data.survey_weights import units_of
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.hidden_values import field, unseen_struct
@@ -33,7 +34,7 @@ def encode_rows(
     *,
     only: Collection[int] | None = None,
 ) -> DataFrame:
-    """One row per person: codes, the household, what is published as it is, and `content`.
+    """One row per person: codes, household and weight, what is published as it is, and `content`.
 
     Codes are `q0, q1, …`. `content` is a hash of the row as it came, by which samples are taken; of its
     quasi-identifiers alone if no sensitive value may have a part in how groups are made. With `only`, just
@@ -50,8 +51,10 @@ def encode_rows(
         wanted.append(sensitive_value(declared, table).alias(C.sensitive(place)))
     if only is None and spec.columns.household is not None:
         wanted += household_words(table, spec.columns.household.column)
+    if only is None and spec.columns.weight is not None:
+        wanted.append(units_of(table, spec.columns.weight.column).alias(C.WEIGHT))
     if only is None:
-        wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.publish_as_is)]
+        wanted += [C.column(name).alias(C.kept(j)) for j, name in enumerate(spec.columns.as_is)]
         hashed = list(roles.kinds) if PARTITIONERS[spec.partitioner].blind else table_columns(spec)
         wanted.append(F.xxhash64(*map(C.column, hashed)).alias(C.CONTENT))
     rows = rows.select(*wanted)

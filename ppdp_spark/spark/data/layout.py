@@ -20,6 +20,7 @@ from ppdp_spark.core.data.households import codes_of_names, numbered_within
 from ppdp_spark.core.data.packing import Packing
 from ppdp_spark.core.data.sorting import radix_order
 from ppdp_spark.core.data.value_names import only_one
+from ppdp_spark.core.data.weight_units import sums_of_groups
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 
@@ -28,13 +29,15 @@ from ppdp_spark.spark.engine import column_names as C
 class People:
     """People of one task as arrays: one column per attribute, sensitive values, and the raw lists.
 
-    `households` are codes of what people belong to, if that is known.
+    `households` are codes of what people belong to, and `weights` what they stand for in the population, in
+    units, if that is known.
     """
 
     columns: tuple[CodeColumn, ...]
     sensitive: Sensitive
     arrays: Mapping[str, pa.Array]
     households: NDArray[np.int32] | None = None
+    weights: NDArray[np.int64] | None = None
 
     @property
     def codes(self) -> IntArray:
@@ -57,6 +60,9 @@ class Layout:
         codes_published  whether people keep their codes: the bucketized form publishes them
         kept             number of columns published as they are
         households       whether people have households, of which described groups keep lists for the owner
+        weighted         whether people have weights, of which described groups have the sum
+        weight_shown     whether the last of the columns published as they are is that of weights; if not,
+                         described groups keep lists of them for the owner
     """
 
     attributes: tuple[Attribute, ...]
@@ -64,6 +70,8 @@ class Layout:
     codes_published: bool
     kept: int
     households: bool = False
+    weighted: bool = False
+    weight_shown: bool = False
 
     @property
     def domain(self) -> SensitiveDomain | None:
@@ -109,8 +117,14 @@ class Layout:
     def row_names(self) -> list[str]:
         """Columns of packed rows: words, codes too wide for them, and what is carried along."""
         arrays = [] if self._single else list(self.held)
-        households = list(C.HOUSEHOLD_NAME) if self.households else []
-        return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept + households
+        owned = list(C.HOUSEHOLD_NAME) if self.households else []
+        owned += [C.WEIGHT] if self.weighted else []
+        return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept + owned
+
+    @property
+    def weights_owned(self) -> bool:
+        """Whether described groups keep weights for the owner."""
+        return self.weighted and not self.weight_shown
 
     @property
     def _wide(self) -> list[str]:
@@ -148,7 +162,8 @@ class Layout:
         every = {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
         named = [arrays[name].to_numpy(zero_copy_only=False) for name in C.HOUSEHOLD_NAME if self.households]
         households = codes_of_names(*named) if named else None
-        return People(columns, self._sensitive(every, number), every, households)
+        units = arrays[C.WEIGHT].fill_null(0).to_numpy(zero_copy_only=False) if self.weighted else None
+        return People(columns, self._sensitive(every, number), every, households, units)
 
     def _column(
         self, position: int, codes: Mapping[str, NDArray[np.int32]], arrays: Mapping[str, pa.Array]
@@ -203,6 +218,8 @@ class Layout:
             arrays |= {C.word(w): pa.array(word) for w, word in enumerate(words)}
         if people.households is not None:
             out |= self._household_lists(people.households, people.sensitive, groups)
+        if people.weights is not None:
+            out |= self._weights(people.weights, groups)
         out |= _lists(arrays, self.published_names, order, groups.starts)
         return pa.RecordBatch.from_pydict(out | self._unlinked(people, groups))
 
@@ -228,6 +245,16 @@ class Layout:
             name: pa.ListArray.from_arrays(offsets, pa.array(held))
             for name, held in zip(names, listed, strict=True)
         }
+
+    def _weights(self, weights: NDArray[np.int64], groups: Partition) -> dict[str, pa.Array]:
+        """The sum of the weights of each group; for the owner all of them, if they are not published."""
+        sums = {C.POPULATION: pa.array(sums_of_groups(weights, groups.order, groups.starts))}
+        if not self.weights_owned:
+            return sums
+        held = weights[groups.order]
+        ordered = held[np.lexsort((held, _group_of_each(groups)))]
+        offsets = pa.array(groups.starts, pa.int32())
+        return sums | {C.WEIGHTS: pa.ListArray.from_arrays(offsets, pa.array(ordered))}
 
     @property
     def in_order(self) -> bool:
@@ -259,6 +286,8 @@ class Layout:
         fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
         lists = [C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES] if self.households else []
         fields += [T.StructField(name, T.ArrayType(T.IntegerType())) for name in lists]
+        fields += [T.StructField(C.POPULATION, T.LongType())] if self.weighted else []
+        fields += [T.StructField(C.WEIGHTS, T.ArrayType(T.LongType()))] if self.weights_owned else []
         fields += [self._list(name, rows) for name in self.published_names]
         fragment = [T.StructField(C.FRAGMENT, T.IntegerType())] if self.households else []
         return T.StructType(fields + fragment)

@@ -143,6 +143,8 @@ def _compared(columns: ColumnsSpec, person: PersonSpec) -> Iterator[tuple[str, s
         yield "columns.publish_as_is", name
     if columns.household is not None:
         yield "columns.household.column", columns.household.column
+    if columns.weight is not None:
+        yield "columns.weight.column", columns.weight.column
     for place, attribute in sensitive_places(columns):
         yield f"{place}.column", attribute.column
 
@@ -162,6 +164,8 @@ def _parts(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -> Iterat
         yield agreeing(name, "columns.publish_as_is", "leave the column out, or clean the table")
     if columns.household is not None:
         yield agreeing(columns.household.column, "columns.household", "clean the table")
+    if columns.weight is not None:
+        yield agreeing(columns.weight.column, "columns.weight", "clean the table: a person has one weight")
     several = len(columns.attributes) > 1
     fix = "" if several else "declare `case: mvpi-set` or `mvpi-multiset`, or "
     for field, declared in sensitive_places(columns):

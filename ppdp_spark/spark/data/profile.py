@@ -213,7 +213,7 @@ def table_columns(spec: ReleaseSpec) -> list[str]:
     """Columns that take part in the release: quasi-identifiers, sensitive, published as they are."""
     columns = spec.columns
     sensitive = [attribute.column for attribute in columns.attributes]
-    return [*columns.quasi_identifiers, *sensitive, *columns.publish_as_is]
+    return [*columns.quasi_identifiers, *sensitive, *columns.as_is]
 
 
 def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[str, int]) -> None:

@@ -81,6 +81,7 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
         if name in types:
             kinds[name] = _kind(name, attribute.type, types[name], bool(attribute.hierarchy), problems)
     sensitive = _sensitive_types(columns, types, problems)
+    problems += _weight_problems(columns, types)
     for name in columns.publish_as_is:
         if isinstance(types.get(name), T.MapType | T.VariantType):
             problems.append(
@@ -98,6 +99,7 @@ def require_columns(table: DataFrame, columns: ColumnsSpec) -> None:
     types = {field.name: field.dataType for field in table.schema.fields}
     problems = _missing(types, declared_columns(columns))
     _sensitive_types(columns, types, problems)
+    problems += _weight_problems(columns, types)
     for name in [columns.group] if columns.group else columns.quasi_identifiers:
         if isinstance(types.get(name), T.MapType | T.VariantType):
             problems.append(f"`{name}` is {types[name].simpleString()}: groups cannot be formed by it")
@@ -111,7 +113,7 @@ def reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
     names = list(form.reserved)
     for name, kind in roles.kinds.items():
         names += form.columns(name, ordered=kind != "categorical")
-    names += spec.columns.publish_as_is
+    names += spec.columns.as_is
     names += [attribute.column for attribute in spec.columns.attributes]
     lowered = [name.lower() for name in names]
     twice = sorted({name for name in names if lowered.count(name.lower()) > 1})
@@ -143,6 +145,8 @@ def declared_columns(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str
             names[columns.person.latest_by] = "columns.person.latest_by"
     if columns.household is not None:
         names[columns.household.column] = "columns.household.column"
+    if columns.weight is not None:
+        names[columns.weight.column] = "columns.weight.column"
     names |= {name: f"columns.quasi_identifiers.{name}" for name in columns.quasi_identifiers}
     names |= dict.fromkeys(columns.publish_as_is, "columns.publish_as_is")
     names |= {attribute.column: f"{place}.column" for place, attribute in sensitive_places(columns)}
@@ -177,6 +181,15 @@ def _checked_digits(field: str, found: T.DataType, kind: str, problems: list[str
             f"cast it to decimal({_EXACT_DIGITS},{min(found.scale, _EXACT_DIGITS)}) or double"
         )
     return kind
+
+
+def _weight_problems(columns: ColumnsSpec, types: Mapping[str, T.DataType]) -> list[str]:
+    """That weights are numbers."""
+    found = None if columns.weight is None else types.get(columns.weight.column)
+    if columns.weight is None or found is None or KINDS.get(type(found)) in _ACCEPTS["numeric"]:
+        return []
+    name = columns.weight.column
+    return [f"`columns.weight`: `{name}` is {found.simpleString()}; weights are numbers: cast it to double"]
 
 
 def sensitive_places(columns: ColumnsSpec) -> list[tuple[str, SensitiveSpec]]:

@@ -26,6 +26,12 @@ HOUSEHOLD_NUMBERS, HOUSEHOLD_VALUES = "household_numbers", "household_values"
 HOUSEHOLD = "household"
 """Such a number in the owner's table."""
 
+WEIGHT = "weight"
+"""How many people of the population a row stands for, in units of `core/data/weight_units`."""
+
+WEIGHTS, POPULATION = "weights", "population"
+"""Of groups: these units of each person, for the owner, and their sum."""
+
 
 def code(position: int) -> str:
     """The column of codes of the quasi-identifier at `position`."""

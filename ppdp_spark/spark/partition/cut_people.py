@@ -36,9 +36,16 @@ class CutFragment:
         rows = pa.Table.from_batches(parts).combine_chunks()
         arrays = {name: rows.column(name).chunk(0) for name in rows.column_names}
         people = self.layout.people(arrays, rows.num_rows)
-        codes, households = people.codes, people.households
-        groups = partition(codes, people.sensitive, people.axes, self.criteria, households=households)
-        whole = undivided_summary(people.sensitive, households)
+        households, weights = people.households, people.weights
+        groups = partition(
+            people.codes,
+            people.sensitive,
+            people.axes,
+            self.criteria,
+            households=households,
+            weights=weights,
+        )
+        whole = undivided_summary(people.sensitive, households, weights)
         sound = all(bool(criterion.allowed(whole)[0]) for criterion in self.criteria)
         if self.raw:
             fragment = arrays[C.FRAGMENT][0].as_py()

@@ -19,7 +19,7 @@ from ppdp_spark.core.criteria import KAnonymity
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.attributes import Attribute, Categorical, CodeColumn
 from ppdp_spark.core.data.coded_people import Cuts, Sensitive
-from ppdp_spark.core.data.groups import GroupSummaries
+from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.core.partition.mondrian import partition
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
@@ -161,8 +161,11 @@ def confirmed_tree(tree: Tree, summaries: GroupSummaries, criteria: Sequence[Loc
 
     def allowed(node: Tree) -> bool:
         rows = fragments_of(node)
+        population = summaries.population
         together = GroupSummaries(
-            summaries.sizes[rows].sum(keepdims=True), summaries.counts[rows].sum(axis=0, keepdims=True)
+            summaries.sizes[rows].sum(keepdims=True),
+            summaries.counts[rows].sum(axis=0, keepdims=True),
+            population=None if population is None else population[rows].sum(keepdims=True),
         )
         return all(bool(criterion.allowed(together)[0]) for criterion in criteria)
 
@@ -188,7 +191,7 @@ def without_cuts_to(tree: Tree, fragments: Collection[int]) -> Tree:
 
 
 def count_fragments(rows: DataFrame, tree: Tree, layout: Layout) -> GroupSummaries:
-    """Exact people, and occurrences of each value of every sensitive attribute, of every fragment."""
+    """Exact people, sums of weights, and occurrences of each sensitive value, of every fragment."""
     fragments = len(fragments_of(tree))
     located = with_fragments(rows, tree, layout.attributes)
     sizes = np.zeros(fragments, np.int64)
@@ -208,4 +211,14 @@ def count_fragments(rows: DataFrame, tree: Tree, layout: Layout) -> GroupSummari
     else:
         found = located.groupBy(C.FRAGMENT).count().toArrow()
         sizes[found.column(0).to_numpy()] = found.column(1).to_numpy()
-    return GroupSummaries(sizes, np.concatenate([np.zeros((fragments, 0), np.int64), *counts], axis=1))
+    population = _weights_of_fragments(located, fragments) if layout.weighted else None
+    every = np.concatenate([np.zeros((fragments, 0), np.int64), *counts], axis=1)
+    return GroupSummaries(sizes, every, population=population)
+
+
+def _weights_of_fragments(located: DataFrame, fragments: int) -> IntArray:
+    """The sum of the weights of every fragment, in units."""
+    found = located.groupBy(C.FRAGMENT).agg(F.sum(C.WEIGHT)).toArrow()
+    sums = np.zeros(fragments, np.int64)
+    sums[found.column(0).to_numpy()] = found.column(1).to_numpy()
+    return sums

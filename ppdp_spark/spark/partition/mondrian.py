@@ -14,6 +14,7 @@ from ppdp_spark.core.partition.blind import BlindPlacement, blind_criteria
 from ppdp_spark.run.criteria.guarantees import separable_criteria
 from ppdp_spark.run.criteria.households import household_criteria
 from ppdp_spark.run.criteria.knowledge import coupled_skyline
+from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.run.criteria.several_attributes import beside_each_other
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
 from ppdp_spark.spark.partition.coupled_skyline import Coupling
@@ -27,11 +28,13 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
 
     Robustness is not kept by unions: groups are chosen from a finished tree then, and people may be left.
     """
+    weighed = population_criteria(table.spec.privacy)
     if len(table.profile.domains) > 1:
-        return CutTable(table, beside_each_other(table.spec.privacy, value_domains(table.profile)))
+        beside = beside_each_other(table.spec.privacy, value_domains(table.profile))
+        return CutTable(table, (*weighed, *beside))
     if table.spec.privacy.robustness is None:
         domain, privacy = value_domain(table.profile), table.spec.privacy
-        criteria = separable_criteria(privacy, domain)
+        criteria = (*weighed, *separable_criteria(privacy, domain))
         if (household := table.spec.columns.household) is not None:
             know = household.members_know_each_other
             criteria += household_criteria(privacy, domain, members_know=know)

@@ -29,7 +29,7 @@ PLACED = "placed"
 COUNTED_VALUES, COUNTS, LOWS, HIGHS = "group_values", "group_counts", "prior_lows", "prior_highs"
 
 TIE = "tie"
-"""Hash of the columns published as they are: tells people apart who are equal in everything else."""
+"""Hash of weight and columns published as they are: tells people apart who are equal in everything else."""
 
 EXTRA_COLUMNS = (TIE, SET, VALUES, SHARES)
 _EXTRA_KINDS = {
@@ -67,7 +67,7 @@ class PlaceFragment:
         arrays = self._arrays(pa.Table.from_batches(parts).combine_chunks())
         kind = arrays[SET].fill_null(-1).to_numpy(zero_copy_only=False)
         persons = np.flatnonzero(kind < 0)
-        if self.layout.kept:
+        if self.layout.kept or self.layout.weighted:
             persons = persons[self._order(arrays, persons)]
         people, priors, known = self._people(arrays, kind, persons)
         place, everyone = self.placement, np.arange(people.sensitive.people)
@@ -162,7 +162,7 @@ class PlaceFragment:
 def place_rows(rows: DataFrame, tree: Tree, task: PlaceFragment, priors: Sequence[PriorSet]) -> DataFrame:
     """Groups of the table, and one row per fragment with those left over; one task per fragment."""
     layout = task.layout
-    kept = [C.kept(j) for j in range(layout.kept)]
+    kept = [C.kept(j) for j in range(layout.kept)] + ([C.WEIGHT] if layout.weighted else [])
     tie = F.xxhash64(*kept) if kept else F.lit(0).cast("bigint")
     located = with_fragments(rows, tree, layout.attributes).withColumn(TIE, tie)
     fragments = len(fragments_of(tree))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.criteria.households.household_anonymity import HouseholdAnonymity
@@ -14,6 +15,7 @@ from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.households import Households
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
+from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.run.criteria.several_attributes import (
     criteria_of_groups,
     criteria_of_values,
@@ -22,6 +24,7 @@ from ppdp_spark.run.criteria.several_attributes import (
 )
 from ppdp_spark.spark.data.profile import Profile
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec
 from ppdp_spark.spec.requirements import households_needed
 
@@ -74,6 +77,16 @@ def _of_several(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
 
 def _rows(criteria: Sequence[Criterion[Any]], whole: GroupSummaries) -> list[VerdictRow]:
     return [row for c in criteria for row in c.decide(c.summarise(whole, np.array([1])))]
+
+
+def enough_population(rows: DataFrame, spec: ReleaseSpec) -> list[VerdictRow]:
+    """What the undivided table stands for in the population, in coded rows, if that is demanded."""
+    criteria = population_criteria(spec.privacy)
+    if not criteria:
+        return []
+    found = only_row(rows.agg(F.count(F.lit(1)), F.sum(C.WEIGHT)))
+    number, units = (np.array([int(part or 0)], np.int64) for part in found)
+    return _rows(criteria, GroupSummaries(number, np.empty((1, 0), np.int64), population=units))
 
 
 def enough_households(rows: DataFrame, spec: ReleaseSpec) -> list[VerdictRow]:

@@ -24,6 +24,7 @@ from ppdp_spark.spark.release.described_rows import DescribedRows, PriorRows, Va
 from ppdp_spark.spark.release.household_rows import HouseholdRows, household_table
 from ppdp_spark.spark.release.numbering import Order
 from ppdp_spark.spark.release.write_files import writable, write_tables
+from ppdp_spark.spark.weights.weight_rows import WeightRows, weight_table
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Publication:
         owned    where the owner's extrema of priors go, if there are priors
         sets     attribute sets of the priors
         households  where the owner's table of households goes, if people have them
+        weights     where the owner's table of weights goes, if people have some that are not published
     """
 
     groups: DataFrame
@@ -48,6 +50,7 @@ class Publication:
     owned: Folder | None = None
     sets: int = 0
     households: Folder | None = None
+    weights: Folder | None = None
 
     def lists(self, names: Mapping[str, str] | Sequence[str]) -> dict[str, Column]:
         """Lists of what the people of numbered groups have."""
@@ -62,8 +65,8 @@ class Publication:
         return F.arrays_zip(*names).alias(C.PEOPLE) if self.layout.in_order else F.col(C.PEOPLE)
 
     def owned_columns(self) -> list[str]:
-        """What groups tell the owner alone: of priors, if they were judged with them, and of households."""
-        names = (COUNTED_VALUES, COUNTS, LOWS, HIGHS, C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES)
+        """What groups tell the owner alone: of priors, if they were judged with them, households, weights."""
+        names = (COUNTED_VALUES, COUNTS, LOWS, HIGHS, C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES, C.WEIGHTS)
         return [name for name in names if name in self.groups.columns]
 
     def types(self, form: ReleaseForm) -> list[T.DataType]:
@@ -78,6 +81,8 @@ class Publication:
         """The owner's tables, for tasks to write beside the published ones."""
         if self.households is not None:
             yield self.households, HouseholdRows.of(self.groups, self.layout)
+        if self.weights is not None:
+            yield self.weights, WeightRows()
         domain = None if self.owned is None else self.layout.domain
         if domain is not None and self.owned is not None:
             values = Values(typed_values(self.groups.sparkSession, domain.values, "string"))
@@ -87,6 +92,8 @@ class Publication:
         """The owner's tables by Spark's writer."""
         if self.households is not None:
             household_table(self.groups, self.layout).write.parquet(str(self.households))
+        if self.weights is not None:
+            weight_table(self.groups).write.parquet(str(self.weights))
         if self.owned is not None and self.layout.domain is not None:
             kept_back = extrema_rows(self.groups, self.layout.domain.values, self.sets)
             kept_back.write.parquet(str(self.owned))

@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from ppdp_spark.errors import InternalError
-from ppdp_spark.run.storage import DATA, EXTREMA, HOUSEHOLDS, Folder
+from ppdp_spark.run.storage import DATA, EXTREMA, HOUSEHOLDS, WEIGHTS, Folder
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.release.forms import form_of
 from ppdp_spark.spark.release.numbering import number_groups, order_groups
@@ -31,16 +31,21 @@ def publish(
         number_groups(groups, order, layout),
         layout,
         order,
-        names=spec.columns.publish_as_is,
+        names=spec.columns.as_is,
         folder=release / DATA,
         scratch=scratch / "unfinished",
         owned=None if robustness is None else scratch / EXTREMA,
         sets=0 if robustness is None else len(robustness.priors),
         households=scratch / HOUSEHOLDS if layout.households else None,
+        weights=scratch / WEIGHTS if layout.weights_owned else None,
     )
     written = form_of(spec).write(publication)
     require_conserved(metrics["people"] if written is None else written, metrics["people"])
-    owned = {EXTREMA: publication.owned, HOUSEHOLDS: publication.households}
+    owned = {
+        EXTREMA: publication.owned,
+        HOUSEHOLDS: publication.households,
+        WEIGHTS: publication.weights,
+    }
     return tuple(name for name, folder in owned.items() if folder is not None)
 
 

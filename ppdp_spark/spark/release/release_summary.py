@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ppdp_spark.core.data.weight_units import in_people
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.run.summary import one_or_all
 from ppdp_spark.spark.data.profile import Profile, SensitiveDomain
+from ppdp_spark.spark.data.survey_weights import WeightFacts
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spec import ReleaseSpec
 
@@ -72,6 +74,20 @@ def _sensitive(domain: SensitiveDomain) -> dict[str, Any]:
     return {"column": domain.column, "case": domain.case, "distinct": len(listed), "values": values}
 
 
+def _weighted(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of the population that the published people stand for."""
+    ncp, queries = found["ncp"], found.get("queries")
+    measured = {"population": in_people(found["units"]), "ncp": ncp, "gcp": sum(ncp.values()) / len(ncp)}
+    return measured | ({} if queries is None else {"queries": queries})
+
+
+def weight_facts(weighed: WeightFacts, published: int) -> dict[str, Any]:
+    """What became of the weights of a table, in people: all of it is published or suppressed."""
+    left = weighed.units - published
+    shares = {"published": in_people(published), "suppressed": in_people(left)}
+    return {**weighed.to_dict(), **shares, "rate": left / max(1, weighed.units)}
+
+
 def measured_facts(spec: ReleaseSpec, metrics: Mapping[str, Any]) -> dict[str, Any]:
     """What the summary says of the quality of groups."""
     mean, ncp, k = metrics["people"] / metrics["groups"], metrics["ncp"], spec.privacy.k_anonymity
@@ -84,6 +100,8 @@ def measured_facts(spec: ReleaseSpec, metrics: Mapping[str, Any]) -> dict[str, A
     }
     if k is not None:
         measured["average_class_ratio"] = mean / k
+    if "weighted" in metrics:
+        measured["weighted"] = _weighted(metrics["weighted"])
     if metrics.get("queries"):
         measured["queries"] = metrics["queries"]
     return measured

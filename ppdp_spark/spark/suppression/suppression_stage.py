@@ -248,5 +248,5 @@ def declared_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> DataFram
     columns = spec.columns
     names = [*columns.of_records, *columns.quasi_identifiers, *columns.publish_as_is]
     names += [attribute.column for attribute in columns.attributes]
-    names += [columns.household.column] if columns.household is not None else []
+    names += [each.column for each in (columns.household, columns.weight) if each is not None]
     return table.where(take_part(table, spec, roles)).select(*(C.quoted(name) for name in names))

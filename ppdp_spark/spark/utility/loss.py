@@ -15,13 +15,16 @@ _UNITS = 1_000_000
 """Penalties are summed in whole units: such sums do not depend on the order of addition."""
 
 
-def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[str, Any]:
-    """Sizes, discernibility and certainty penalties.
+def group_metrics(
+    groups: DataFrame, attributes: Sequence[Attribute], *, weighted: bool = False
+) -> dict[str, Any]:
+    """Sizes, discernibility and certainty penalties, the latter also weighted if people have weights.
 
     where
         discernibility  Σ size² over groups [Bayardo & Agrawal 2005]
         ncp             mean normalized certainty penalty of each attribute over people [Xu et al. 2006]
         histogram       groups and people by size, in classes that double: 1, 2–3, 4–7, …
+        weighted        sum of weights in units, and the mean penalties over the population that they make up
     """
     size = F.col(C.SIZE).cast("bigint")
     wanted = {
@@ -34,6 +37,11 @@ def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[st
     for j in range(len(attributes)):
         units = F.round(F.element_at(C.PENALTY, j + 1) * _UNITS).cast("bigint")
         wanted[f"penalty_{j}"] = F.sum(units * size)
+        if weighted:
+            weight = F.col(C.POPULATION).cast("decimal(28,0)")
+            wanted[f"weighted_{j}"] = F.sum(weight * units.cast("decimal(9,0)"))
+    if weighted:
+        wanted["units"] = F.sum(C.POPULATION)
     power = F.floor(F.log2(F.col(C.SIZE).cast("double"))).cast("int").alias("power")
     columns = [expression.alias(name) for name, expression in wanted.items()]
     classes = sorted(groups.groupBy(power).agg(*columns).toArrow().to_pylist(), key=lambda row: row["power"])
@@ -42,6 +50,7 @@ def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[st
         attribute.name: sum(row[f"penalty_{j}"] for row in classes) / _UNITS / max(1, people)
         for j, attribute in enumerate(attributes)
     }
+    measured = {"weighted": _weighted(classes, attributes)} if weighted else {}
     return {
         "groups": sum(row["groups"] for row in classes),
         "people": people,
@@ -50,7 +59,18 @@ def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[st
         "discernibility": int(sum(row["squares"] for row in classes)),
         "ncp": ncp,
         "histogram": [_size_class(row) for row in classes],
+        **measured,
     }
+
+
+def _weighted(classes: Sequence[dict[str, Any]], attributes: Sequence[Attribute]) -> dict[str, Any]:
+    """The sum of weights, and the penalty of each attribute where every person counts by weight."""
+    units = sum(row["units"] for row in classes)
+    ncp = {
+        attribute.name: float(sum(row[f"weighted_{j}"] for row in classes)) / _UNITS / max(1, units)
+        for j, attribute in enumerate(attributes)
+    }
+    return {"units": units, "ncp": ncp}
 
 
 def _size_class(row: dict[str, Any]) -> dict[str, int]:

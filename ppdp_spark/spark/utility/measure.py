@@ -31,12 +31,13 @@ class Questions:
 def measure(groups: DataFrame, layout: Layout, stages: Stages, asked: Questions | None) -> dict[str, Any]:
     """The metrics of described groups, and the error of queries if any are asked."""
     with stages.stage("measure") as counts:
-        metrics = group_metrics(groups, layout.attributes)
+        metrics = group_metrics(groups, layout.attributes, weighted=layout.weighted)
         counts["groups"] = metrics["groups"]
     if asked is not None:
         with stages.stage("query") as counts:
             counts["rows"] = asked.people
-            metrics["queries"] = query_error(
-                asked.rows, groups, layout, number=asked.number, people=asked.people
-            )
+            found = query_error(asked.rows, groups, layout, number=asked.number, people=asked.people)
+            metrics["queries"] = found
+            if found is not None and "weighted" in found:
+                metrics["weighted"]["queries"] = found.pop("weighted")
     return metrics

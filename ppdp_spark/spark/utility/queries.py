@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.data.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.core.data.boxes import Box, Interval, labelled
 from ppdp_spark.core.data.groups import FloatArray, IntArray
+from ppdp_spark.core.data.weight_units import amounts
 from ppdp_spark.core.utility.queries import (
     Domain,
     Holders,
@@ -42,18 +43,34 @@ def query_error(
 ) -> dict[str, Any] | None:
     """Relative error of random COUNT queries by dimension and selectivity; None if nothing can be asked.
 
+    If people have weights, `weighted` has the errors of the same queries about the population: of a reader
+    who adds up published weights or, where those are not published, multiplies by the mean weight.
+
     where
         rows    encoded rows of all people that the release is about, those suppressed included
         groups  described groups of the release
         people  number of rows
     """
-    firsts = _firsts(layout)
     queries = tuple(query for drawn in _drawn(layout, number) for query in drawn)
     if not queries:
         return None
     truths = _summed(rows.select(*_row_names(layout)), CountPeople(layout, queries))
     estimates = _summed(groups.select(*_group_names(layout)), EstimateFromGroups(layout, queries))
-    floor = error_floor(people)
+    number = len(queries)
+    found = _errors(layout, queries, estimates[:number], truths[:number], people)
+    if layout.weighted:
+        population = float(truths[-1])
+        by_mean = estimates[:number] * (population / max(1, people))
+        told = estimates[number:] if layout.weight_shown else by_mean
+        found["weighted"] = _errors(layout, queries, told, truths[number:-1], population)
+    return found
+
+
+def _errors(
+    layout: Layout, queries: Sequence[Query], estimates: FloatArray, truths: FloatArray, people: float
+) -> dict[str, Any]:
+    """The errors of answers about so many people."""
+    floor, firsts = error_floor(people), _firsts(layout)
     errors = relative_errors(estimates, truths, floor)
     found = {**_overall(errors), "floor": floor, "table": error_table(queries, errors)}
     if len(layout.domains) > 1:
@@ -98,19 +115,19 @@ def domain_of(attribute: Attribute) -> Domain | None:
 def _summed(table: DataFrame, task: CountPeople | EstimateFromGroups) -> FloatArray:
     """The answers of all partitions, added up."""
     found = table.mapInArrow(task, _ANSWERS).toArrow().column(0).to_pylist()
-    parts = zip(*found, strict=True) if found else ([0.0] for _ in task.queries)
+    parts = zip(*found, strict=True) if found else ([0.0] for _ in range(task.length))
     return np.array([fsum(part) for part in parts])
 
 
 def _row_names(layout: Layout) -> list[str]:
     codes = [C.code(j) for j in range(len(layout.attributes))]
-    return codes + list(layout.held)
+    return codes + list(layout.held) + ([C.WEIGHT] if layout.weighted else [])
 
 
 def _group_names(layout: Layout) -> list[str]:
     if layout.codes_published:
         return [C.SIZE, *layout.published_names]
-    names = [C.SIZE, *layout.held]
+    names = [C.SIZE, *layout.held, *([C.kept(layout.kept - 1)] if layout.weight_shown else [])]
     for j, attribute in enumerate(layout.attributes):
         if isinstance(attribute, Ordered):
             names += [C.low(j), C.high(j), C.mixed(j)]
@@ -121,49 +138,76 @@ def _group_names(layout: Layout) -> list[str]:
 
 @dataclass(frozen=True)
 class CountPeople:
-    """True answers from encoded rows of one partition."""
+    """True answers from encoded rows of one partition: counts, and weighted ones with the sum of weights."""
 
     layout: Layout
     queries: tuple[Query, ...]
 
+    @property
+    def length(self) -> int:
+        return len(self.queries) * (1 + self.layout.weighted) + self.layout.weighted
+
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        yield _added((self._answers(batch) for batch in batches if batch.num_rows), self.queries)
+        yield _added((self._answers(batch) for batch in batches if batch.num_rows), self.length)
 
     def _answers(self, batch: pa.RecordBatch) -> FloatArray:
         attributes = self.layout.attributes
         places = [_places(batch.column(C.code(j)), attribute) for j, attribute in enumerate(attributes)]
         person = np.arange(batch.num_rows)
         columns = {name: batch.column(name) for name in self.layout.held}
-        return true_answers(self.queries, places, _holders(columns, person, self.layout))
+        counted = true_answers(self.queries, places, _holders(columns, person, self.layout))
+        if not self.layout.weighted:
+            return counted
+        weights = amounts(batch.column(C.WEIGHT).to_numpy(zero_copy_only=False))
+        holders = _holders(columns, person, self.layout, weights)
+        return np.concatenate([counted, true_answers(self.queries, places, holders), [weights.sum()]])
 
 
 @dataclass(frozen=True)
 class EstimateFromGroups:
-    """Answers as a reader of the release would estimate them, from groups of one partition."""
+    """Answers as a reader would estimate them, from groups of one partition; also by published weights."""
 
     layout: Layout
     queries: tuple[Query, ...]
 
+    @property
+    def length(self) -> int:
+        return len(self.queries) * (1 + self.layout.weight_shown)
+
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        yield _added((self._answers(batch) for batch in batches if batch.num_rows), self.queries)
+        yield _added((self._answers(batch) for batch in batches if batch.num_rows), self.length)
 
     def _answers(self, batch: pa.RecordBatch) -> FloatArray:
         attributes = self.layout.attributes
         sizes = batch.column(C.SIZE).to_numpy(zero_copy_only=False)
         group = np.repeat(np.arange(len(sizes)), sizes)
         columns = {name: batch.column(name).flatten() for name in self.layout.held}
-        holders = _holders(columns, group, self.layout)
+        holders, weights = _holders(columns, group, self.layout), self._weights(batch)
         if self.layout.codes_published:
             lists = {name: batch.column(name).flatten() for name in self.layout.published_names}
             codes = unpacked(lists, self.layout.published_packing)
             places = [_places(codes[C.code(j)], attribute) for j, attribute in enumerate(attributes)]
-            return bucketized_answers(self.queries, places, group, holders)
+            answers = bucketized_answers(self.queries, places, group, holders)
+            if weights is None:
+                return answers
+            return np.append(answers, bucketized_answers(self.queries, places, group, holders, weights))
         boxes = [_box(batch, j, attribute) for j, attribute in enumerate(attributes)]
-        return generalized_answers(self.queries, boxes, holders)
+        answers = generalized_answers(self.queries, boxes, holders)
+        if weights is None:
+            return answers
+        holders = _holders(columns, group, self.layout, weights)
+        return np.append(answers, generalized_answers(self.queries, boxes, holders))
+
+    def _weights(self, batch: pa.RecordBatch) -> FloatArray | None:
+        """The published weights of the people of a batch's groups, if there are any."""
+        if not self.layout.weight_shown:
+            return None
+        shown = batch.column(C.kept(self.layout.kept - 1)).flatten()
+        return np.asarray(shown.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
-def _added(parts: Iterable[FloatArray], queries: Sequence[Query]) -> pa.RecordBatch:
-    total = sum(parts, np.zeros(len(queries)))
+def _added(parts: Iterable[FloatArray], length: int) -> pa.RecordBatch:
+    total = sum(parts, np.zeros(length))
     return pa.RecordBatch.from_pydict({"answers": pa.array([total.tolist()], pa.list_(pa.float64()))})
 
 
@@ -179,19 +223,26 @@ def _places(column: pa.Array, attribute: Attribute) -> NDArray[Any]:
     return np.asarray(column.fill_null(outside).to_numpy(zero_copy_only=False))
 
 
-def _holders(columns: Mapping[str, pa.Array], owner: IntArray, layout: Layout) -> Holders:
-    """Who has which value, from columns with one value, or one with a list of texts, for each `owner`."""
+def _holders(
+    columns: Mapping[str, pa.Array], owner: IntArray, layout: Layout, weights: FloatArray | None = None
+) -> Holders:
+    """Who has which value, from columns with one value, or one with a list of texts, for each `owner`.
+
+    With `weights`, one for each row, how many people of the population have it.
+    """
     if not columns:
-        return Holders.of(owner, np.zeros(len(owner), np.int64), 1)
+        return Holders.of(owner, np.zeros(len(owner), np.int64), 1, weights)
     width = max(1, sum(len(domain.values) for domain in layout.domains))
     if all(domain.case == "svpi" for domain in layout.domains):
         codes = [column.to_numpy(zero_copy_only=False) for column in columns.values()]
         shifted = [code.astype(np.int64) + first for code, first in zip(codes, _firsts(layout), strict=True)]
-        return Holders.of(np.tile(owner, len(codes)), np.concatenate(shifted), width)
+        tiled = None if weights is None else np.tile(weights, len(codes))
+        return Holders.of(np.tile(owner, len(codes)), np.concatenate(shifted), width, tiled)
     domain, column = layout.domains[0], columns[C.SENSITIVE]
     lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
     codes = domain.codes(column.flatten()).to_numpy(zero_copy_only=False)
-    return Holders.of(np.repeat(owner, lengths), codes, width)
+    repeated = None if weights is None else np.repeat(weights, lengths)
+    return Holders.of(np.repeat(owner, lengths), codes, width, repeated)
 
 
 def _box(batch: pa.RecordBatch, position: int, attribute: Attribute) -> Box:

@@ -27,6 +27,7 @@ from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.run.criteria import guarantees
 from ppdp_spark.run.criteria.knowledge import robust_criterion
+from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec, privacy
 from ppdp_spark.spec.requirements import combination_problems
 
@@ -43,6 +44,7 @@ STATED: dict[str, Any] = {
     "proximity": {"within": 5, "share": 0.5},
     "skyline": {"default": [{"l": 1, "k": 2, "m": 0, "c": 0.9}]},
     "robustness": {"r": 1.5, "priors": [{"attributes": ["sex"]}]},
+    "estimated_population": 50,
 }
 
 
@@ -100,6 +102,9 @@ def test_every_row_of_a_verdict_has_the_parameters_of_its_criterion() -> None:
     alike = np.full((2, 3), 1 / 3)
     signed = replace(GROUPS, priors=(PriorExtrema(alike, alike),))
     rows += robust.decide(robust.summarise(signed, np.arange(2)))
+    (estimated,) = population_criteria(wanted)
+    weighed = replace(GROUPS, population=np.array([49_999_999, 60_000_000]))
+    rows += estimated.decide(estimated.summarise(weighed, np.arange(2)))
     found = {row.criterion: dict(row.parameters) for row in rows}
     assert found == {
         "k_anonymity": {"k": 3},
@@ -109,6 +114,7 @@ def test_every_row_of_a_verdict_has_the_parameters_of_its_criterion() -> None:
         "enhanced_beta_likeness": {"beta": 2.0},
         "delta_disclosure": {"delta": 1.5},
         "proximity": {"within": 5.0, "share": 0.5},
+        "estimated_population": {"k": 50},
         "skyline": {"value": "300", "l": 1, "k": 2, "m": 0, "c": 0.9},
         "robustness": {"r": 1.5, "model": "joint", "unique": False, "attributes": "sex"},
     }

@@ -38,6 +38,7 @@ def criteria_of_core() -> list[LocalCriterion]:
     distribution = (5, 4, 3)
     arguments: dict[str, tuple[Any, ...]] = {
         "k_anonymity": (7,),
+        "estimated_population": (7,),
         "alpha_k_anonymity": (0.4, 7),
         "distinct_l_diversity": (4,),
         "entropy_l_diversity": (3.5,),
