@@ -171,12 +171,17 @@ def _kind(name: str, wanted: str | None, found: T.DataType, hierarchy: bool, pro
 
 
 def _checked_digits(field: str, found: T.DataType, kind: str, problems: list[str]) -> str:
-    if kind == "decimal" and isinstance(found, T.DecimalType) and found.precision > _EXACT_DIGITS:
+    if kind == "decimal" and isinstance(found, T.DecimalType) and beyond_exact_digits(found):
         problems.append(
             f"`{field}`: {found.simpleString()} has more than {_EXACT_DIGITS} digits; "
             f"cast it to decimal({_EXACT_DIGITS},{min(found.scale, _EXACT_DIGITS)}) or double"
         )
     return kind
+
+
+def beyond_exact_digits(kind: T.DataType) -> bool:
+    """Whether values of a decimal type have more digits than can be generalized exactly."""
+    return isinstance(kind, T.DecimalType) and kind.precision > _EXACT_DIGITS
 
 
 def sensitive_places(columns: ColumnsSpec) -> list[tuple[str, SensitiveSpec]]:
