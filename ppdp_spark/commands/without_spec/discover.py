@@ -18,7 +18,7 @@ from ppdp_spark.core.discovery.column_facts import ColumnFacts
 from ppdp_spark.core.discovery.column_looks import looks
 from ppdp_spark.core.discovery.column_roles import proposed_role
 from ppdp_spark.core.discovery.lattice import ColumnSet, SingledOut, minimal_sets
-from ppdp_spark.errors import DataError, SpecError
+from ppdp_spark.errors import CHANGED, DataError, SpecError
 from ppdp_spark.report.proposal import proposed_spec
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.discovery import (
@@ -119,8 +119,11 @@ def _columns_of(rows: DataFrame) -> tuple[list[str], tuple[str, ...]]:
 def _kept(rows: DataFrame, names: Sequence[str], given: InputSpec | None, hold: Save) -> DataFrame:
     """The table as it can be read column by column, with what counts as the same made equal."""
     values = rows.select(*(values_of(rows, name).alias(name) for name in names))
-    by_column = given is not None and (given.table is not None or given.format in _BY_COLUMN)
-    return values if by_column else hold(values)
+    if given is not None and (given.table is not None or given.format in _BY_COLUMN):
+        return values
+    held = hold(values)
+    held.count()  # Jobs that begin together would each read the whole of it.
+    return held
 
 
 def _sets(rows: DataFrame, facts: Sequence[ColumnFacts], needed: int, most: int, hold: Save) -> SingledOut:
@@ -138,7 +141,10 @@ def _sets(rows: DataFrame, facts: Sequence[ColumnFacts], needed: int, most: int,
         return SingledOut(alone, 0, 0)
     columns = tuple(facts[place] for place in open_)
     coded = coded_columns(rows, columns)
-    count = SetCounter(replace(coded, words=hold(coded.words)), columns)
+    words = hold(coded.words)
+    if words.count() != columns[0].people:
+        raise DataError(CHANGED)
+    count = SetCounter(replace(coded, words=words), columns)
     found = minimal_sets([each.crowds for each in columns], needed=needed, most=most, count=count)
     several = {tuple(sorted(open_[p] for p in places)): n for places, n in found.people.items()}
     return replace(found, people=alone | several)

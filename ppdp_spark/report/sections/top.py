@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ppdp_spark.report.format.markup import data, facts, paragraph, section, text
@@ -52,6 +52,7 @@ def _about(summary: Mapping[str, Any]) -> str:
             ("Suppressed", _suppressed(suppressed)),
             ("Columns without a role", ", ".join(map(text, listing(source, "unassigned")))),
             ("Published as they are", _as_is(mapping(release, "as_is"))),
+            ("Found by sensitive values", _found(listing(release, "beside_sensitive"))),
             *_sensitive(summary),
             ("Run", text(summary.get("run_id", ""))),
         ]
@@ -95,6 +96,16 @@ def _as_is(columns: Mapping[str, Any]) -> str:
     names = ", ".join(map(text, listing(columns, "columns")))
     alone = columns.get("singled_out")
     return f"{names}; {data(alone)} people are alone with their values" if names and alone else names
+
+
+def _found(beside: Sequence[Any]) -> str:
+    """Whom a sensitive column singles out, with the columns published as they are."""
+    told = []
+    for each in beside:
+        alone, columns = mapping(each).get("singled_out"), ", ".join(map(text, listing(each, "columns")))
+        if alone:
+            told.append(f"{data(alone)} people are alone with their values in {columns}")
+    return "; ".join(told)
 
 
 def _suppressed(suppressed: Mapping[str, Any]) -> str:
