@@ -119,8 +119,8 @@ def _facts(summary: Summary) -> Table:
         table.add_row("as they are", names, style="bold" if as_is["singled_out"] else None)
     for each in release.get("beside_sensitive", ()):
         if each["singled_out"]:
-            names = ", ".join(map(printable, each["columns"]))
-            told = f"{each['singled_out']:,} people are alone with their values in {names}"
+            columns = ", ".join(map(printable, each["columns"]))
+            told = f"{each['singled_out']:,} people are alone with their values in {columns}"
             table.add_row("found by values", Text(told, style="bold"))
     if "sizes" in metrics:
         sizes = metrics["sizes"]
