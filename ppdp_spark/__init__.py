@@ -10,6 +10,7 @@ The commands, as functions of a spec and of a table, which may also be the input
     anonymize    publish a table as the spec says, verified from the written files, or publish nothing
     check        what any table of groups achieves, whoever made it
     eligibility  whether any release of a table can meet the spec
+    discover     which columns single people out, before there is a spec; proposes one
     plan         what blind groups would come to, from public facts, before they are made
     explore      how much an adversary may know before a sensitive value is breached
     suppress     restore eligibility of skewed data; what is kept stays private
@@ -36,6 +37,7 @@ What the commands return:
     VerdictRow   criterion, level, value, threshold, relation, groups, violations, status, witness
     Metrics      sizes of groups, information lost, query errors
     Comparison   what `compare` returns
+    Discovery    what `discover` returns: `.sets`, `.columns`, `.spec`
     Sweep        what `sweep` returns
 
 Errors, each with the exit code of the command line: PpdpError and below it SpecError, DataError,
@@ -51,7 +53,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppdp_spark.commands import anonymize, attack, check, eligibility, explore, plan, suppress, verify
+    from ppdp_spark.commands import (
+        anonymize,
+        attack,
+        check,
+        discover,
+        eligibility,
+        explore,
+        plan,
+        suppress,
+        verify,
+    )
     from ppdp_spark.commands.compare import compare
     from ppdp_spark.commands.sweep import sweep
     from ppdp_spark.core.criteria.base import VerdictRow
@@ -68,6 +80,7 @@ if TYPE_CHECKING:
         StorageError,
     )
     from ppdp_spark.report import render
+    from ppdp_spark.run.discovery import Discovery
     from ppdp_spark.run.results import Comparison, Run, Sweep, Verdict
     from ppdp_spark.spec import ColumnsSpec, InputSpec, OutputSpec, PrivacySpec, ReleaseSpec
 
@@ -79,11 +92,13 @@ _ERRORS = (
 )  # fmt: skip
 _HOME = {
     **dict.fromkeys(
-        ("anonymize", "attack", "check", "eligibility", "explore", "plan", "suppress", "verify"), "commands"
+        ("anonymize", "attack", "check", "discover", "eligibility", "explore", "plan", "suppress", "verify"),
+        "commands",
     ),
     "compare": "commands.compare",
     "sweep": "commands.sweep",
     **dict.fromkeys(("Comparison", "Run", "Sweep", "Verdict"), "run.results"),
+    "Discovery": "run.discovery",
     "VerdictRow": "core.criteria.base",
     **dict.fromkeys(("ColumnsSpec", "InputSpec", "OutputSpec", "PrivacySpec", "ReleaseSpec"), "spec"),
     "Metrics": "core.utility.metrics",
@@ -98,6 +113,7 @@ __all__ = [
     "ColumnsSpec",
     "Comparison",
     "DataError",
+    "Discovery",
     "InfeasibleError",
     "InputSpec",
     "InternalError",
@@ -118,6 +134,7 @@ __all__ = [
     "attack",
     "check",
     "compare",
+    "discover",
     "eligibility",
     "explore",
     "plan",

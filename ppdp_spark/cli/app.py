@@ -116,6 +116,53 @@ def plan(
 
 
 @app.command()
+def discover(
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="File, folder, or table.", show_default=False)
+    ],
+    table: Annotated[bool, typer.Option("--table", help="INPUT is the name of a catalog table.")] = False,
+    shape: Annotated[
+        _Shape | None, typer.Option("--format", help="Told from the ending of INPUT when left out.")
+    ] = None,
+    separator: Annotated[str | None, typer.Option(help="Between the cells of a CSV.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Before the fraction of numbers of a CSV.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="How a CSV is written.")] = None,
+    date_format: Annotated[str | None, typer.Option(help="How dates of a CSV are written.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Option of Spark's reader; repeatable.")
+    ] = None,
+    share: Annotated[float, typer.Option(help="Of all people: what a set must single out.")] = 0.05,
+    most: Annotated[int, typer.Option(help="Columns of a set at the most, up to 4.")] = 4,
+    output: Annotated[Path | None, typer.Option(help="File for the proposed spec.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace that file.")] = False,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the sets of columns that single people out, and propose a spec; no value is shown."""
+    with errors_as_messages():
+        from ppdp_spark.cli.proposals import asked_for, require_new, tell
+
+        of_csv = {
+            "separator": separator,
+            "decimal": decimal,
+            "encoding": encoding,
+            "date_format": date_format,
+        }
+        form = None if shape is None else shape.value
+        asked = asked_for(
+            source, catalog=table, options=option, share=share, most=most, format=form, **of_csv
+        )
+        require_new(output, overwrite=overwrite)
+    with errors_as_messages(), session(master) as spark:
+        from ppdp_spark.commands import discover
+
+        with progress(spark, silent=quiet or as_json):
+            found = discover(asked.input, spark=spark, share=asked.share, most=asked.most)
+        tell(found, output, as_json=as_json, quiet=quiet)
+
+
+@app.command()
 def explore(
     spec: SpecPath,
     overrides: Overrides = None,

@@ -39,7 +39,7 @@ def require_files(spec: ReleaseSpec, command: Command) -> None:
         return
     missing = [] if command == "attack" else list(_hierarchy_problems(spec))
     for field, path in spec.files:
-        if not field.endswith(".hierarchy") and not _is_there(path):
+        if not field.endswith(".hierarchy") and not is_there(path):
             missing.append(f"`{field}` ({path}) does not exist")
     if missing:
         raise DataError(missing)
@@ -49,7 +49,7 @@ def require_files(spec: ReleaseSpec, command: Command) -> None:
 
 def require_folder(location: str) -> None:
     """Raise if the output folder of a run is not there."""
-    if not _remote_by_default() and not _is_there(location):
+    if not _remote_by_default() and not is_there(location):
         raise DataError(f"`{location}` does not exist: name the output folder of a run")
 
 
@@ -72,7 +72,7 @@ def _remote_by_default() -> bool:
     )
 
 
-def _is_there(path: str) -> bool:
+def is_there(path: str) -> bool:
     """Whether a local path or pattern has files; addresses of other file systems are not asked."""
     if not _on_this_machine(path) or Path(path).exists():
         return True

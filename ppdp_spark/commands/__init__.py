@@ -8,5 +8,6 @@ from ppdp_spark.commands.explore import explore
 from ppdp_spark.commands.plan import plan
 from ppdp_spark.commands.suppress import suppress
 from ppdp_spark.commands.verify import verify
+from ppdp_spark.commands.without_spec.discover import discover
 
-__all__ = ["anonymize", "attack", "check", "eligibility", "explore", "plan", "suppress", "verify"]
+__all__ = ["anonymize", "attack", "check", "discover", "eligibility", "explore", "plan", "suppress", "verify"]

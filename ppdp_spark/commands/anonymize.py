@@ -22,7 +22,7 @@ from ppdp_spark.run.storage import Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.bounds.bound_grids import people_alone, with_grids
-from ppdp_spark.spark.data.as_is import singled_out
+from ppdp_spark.spark.data.as_is import beside_sensitive, singled_out
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
@@ -104,6 +104,7 @@ class _Anonymization:
             profile = with_grids(table, self.spec, roles, profile_table(table, self.spec, roles))
             counts["rows"] = profile.rows
             require_named_values(self.spec.privacy, value_domains(profile))
+            beside = beside_sensitive(table, self.spec, profile)
         alone = partial(people_alone, table, self.spec, roles, profile)
         asked = self._asked(table, roles, profile)
         suppressing = suppression.decisive(self.spec, profile)
@@ -138,6 +139,7 @@ class _Anonymization:
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
         summary["release"]["as_is"] = as_is.to_dict()
+        summary["release"]["beside_sensitive"] = [each.to_dict() for each in beside]
         summary["warnings"] += as_is.warnings
         if weighed is not None:
             summary["release"]["weights"] = weight_facts(weighed, metrics["weighted"]["units"])
@@ -147,6 +149,7 @@ class _Anonymization:
             tries = Registry.beside(self.staging.output).refusals(self.spec.dataset)
             summary["blind"] = {**coded.least.to_dict(), "refused_before": len(tries)}
             summary["warnings"] += tries_told(tries)
+        summary["warnings"] += [warning for each in beside for warning in each.warnings]
         return self.staging.finish(verdict, summary, manifest, kept=owned)
 
     def _placed(self, coded: CodedTable) -> Placements:

@@ -117,6 +117,11 @@ def _facts(summary: Summary) -> Table:
     if as_is.get("columns"):
         names = Text(", ".join(map(printable, as_is["columns"])))
         table.add_row("as they are", names, style="bold" if as_is["singled_out"] else None)
+    for each in release.get("beside_sensitive", ()):
+        if each["singled_out"]:
+            columns = ", ".join(map(printable, each["columns"]))
+            told = f"{each['singled_out']:,} people are alone with their values in {columns}"
+            table.add_row("found by values", Text(told, style="bold"))
     if "sizes" in metrics:
         sizes = metrics["sizes"]
         table.add_row(

@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from ppdp_spark import ReleaseSpec
+
 PPDP = [sys.executable, "-c", "from ppdp_spark.cli.app import main; main()"]
 
 
@@ -90,6 +92,34 @@ def test_a_malformed_line_is_quoted_by_spark_alone_and_only_when_asked(home, mon
         assert "FAILFAST" in done.stderr and not (home / "quoted/release").exists()
         told[level] = done.stdout + done.stderr
     assert "CANARYCELL" not in told["OFF"] and "CANARYCELL" in told["ERROR"]
+
+
+def test_discover_proposes_a_spec_that_is_valid_and_shows_no_value(home):
+    args = ("discover", "people.csv", "--share", "0.2", "--most", "2", "--output", "proposed.yaml")
+    done = ppdp(*args, cwd=home)
+    assert done.returncode == 0, done.stderr
+    assert "identifier" in done.stdout and "spec  proposed.yaml" in done.stdout
+    proposed = ReleaseSpec.load(home / "proposed.yaml", input_needed=True)
+    assert proposed.columns.identifiers == ("id",)
+    assert set(proposed.columns.quasi_identifiers) == {"age", "job"}
+    assert "CANARY" not in done.stdout + done.stderr + (home / "proposed.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["people.csv", "--share", "1.5"], 2, "`share` (1.5) must be at most 1"),
+        (["people.csv", "--output", "spec.yaml"], 2, "use --overwrite"),
+        (["people.dat"], 2, "add parquet, csv, orc or json"),
+        (["people.csv", "--option", "header"], 2, "KEY=VALUE"),
+        (["nowhere.csv"], 3, "does not exist"),
+        (["people.parquet", "--separator", ";"], 2, "is about CSV files"),
+    ],
+)
+def test_mistakes_in_what_to_discover_are_told_before_spark_starts(home, args, code, message):
+    done = ppdp("discover", *args, cwd=home)
+    assert done.returncode == code and message in done.stderr.replace("\n", " "), done.stderr
+    assert "Traceback" not in done.stderr and not done.stdout
 
 
 def test_schema_doctor_and_help(home):

@@ -21,7 +21,7 @@ def test_every_public_name_is_there_and_documented():
     assert set(ppdp_spark.__all__) <= set(dir(ppdp_spark))
 
 
-@pytest.mark.parametrize("name", ["Run", "Verdict", "Comparison", "Sweep", "Metrics"])
+@pytest.mark.parametrize("name", ["Run", "Verdict", "Comparison", "Sweep", "Metrics", "Discovery"])
 def test_what_commands_return_is_documented_in_every_member(name):
     members = {
         key: found for key, found in vars(getattr(ppdp_spark, name)).items() if not key.startswith("_")

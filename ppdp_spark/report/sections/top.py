@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ppdp_spark.report.format.markup import data, facts, paragraph, section, text
@@ -53,6 +53,7 @@ def _about(summary: Mapping[str, Any]) -> str:
             ("Columns without a role", ", ".join(map(text, listing(source, "unassigned")))),
             ("Published as they are", _as_is(mapping(release, "as_is"))),
             ("Weights", _weights(mapping(release, "weights"))),
+            ("Found by sensitive values", _found(listing(release, "beside_sensitive"))),
             *_sensitive(summary),
             ("Run", text(summary.get("run_id", ""))),
         ]
@@ -106,6 +107,16 @@ def _weights(weights: Mapping[str, Any]) -> str:
     rate = data(weights.get("rate"), percent(weights.get("rate")))
     told = f"{column}: {estimated} people of the population, estimated"
     return f"{told}; suppressed {data(weights.get('suppressed'))} ({rate})"
+
+
+def _found(beside: Sequence[Any]) -> str:
+    """Whom a sensitive column singles out, with the columns published as they are."""
+    told = []
+    for each in beside:
+        alone, columns = mapping(each).get("singled_out"), ", ".join(map(text, listing(each, "columns")))
+        if alone:
+            told.append(f"{data(alone)} people are alone with their values in {columns}")
+    return "; ".join(told)
 
 
 def _suppressed(suppressed: Mapping[str, Any]) -> str:

@@ -1,7 +1,11 @@
-"""Columns published as they are: whom they single out is counted, and stops the run unless it is declared.
+"""What stands in a published row as it is: whom it singles out is counted.
 
-No criterion protects them. That a value, or a combination of values, belongs to one person only makes the
-person's row the first to be found by whoever knows it, whatever is generalized beside it.
+No criterion protects columns that are published as they are. That a value, or a combination of values,
+belongs to one person only makes the person's row the first to be found by whoever knows it, whatever is
+generalized beside it. It stops the run unless it is declared.
+
+The sensitive value stands in the row, too, where a form shows it there. Whoever knows it, with or without the
+other columns, finds rows that nobody finds by quasi-identifiers: that is a warning, with its size.
 """
 
 from __future__ import annotations
@@ -10,17 +14,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.errors import DataError
 from ppdp_spark.report.format.quoted_names import printable
+from ppdp_spark.spark.data.profile import Profile, sensitive_value
 from ppdp_spark.spark.data.sameness import folded
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 
 if TYPE_CHECKING:
-    from ppdp_spark.spec import ColumnsSpec
+    from ppdp_spark.spec import ColumnsSpec, ReleaseSpec
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,49 @@ class AsIs:
         return {"columns": list(self.columns), "singled_out": self.singled_out}
 
 
+@dataclass(frozen=True)
+class BesideSensitive:
+    """A sensitive column with the columns published as they are, and whom they single out together."""
+
+    sensitive: str
+    columns: tuple[str, ...]
+    singled_out: int
+
+    @property
+    def warnings(self) -> list[str]:
+        """What quasi-identifiers do not tell: these people are found by what stands beside them."""
+        if not self.singled_out:
+            return []
+        beside = f" and the columns published as they are ({_named(self.columns)}) together"
+        fix = "publish a coarser sensitive column, fewer columns as they are, or `form: bucketized`"
+        return [
+            f"{_people(self.singled_out)} nobody else has in the sensitive column {_named([self.sensitive])}"
+            f"{beside if self.columns else ''}: whoever knows them finds the row, although nobody is found "
+            f"by quasi-identifiers; {fix}"
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"columns": [self.sensitive, *self.columns], "singled_out": self.singled_out}
+
+
+def beside_sensitive(table: DataFrame, spec: ReleaseSpec, profile: Profile) -> list[BesideSensitive]:
+    """How many people each sensitive column singles out, with the columns published as they are.
+
+    None where rows do not show sensitive values. `table` has one record per person. One aggregation; values
+    that stand alone are counted already.
+    """
+    if not FORMS[spec.output.form].side_by_side:
+        return []
+    kept, found = spec.columns.publish_as_is, []
+    for declared, domain in zip(spec.columns.attributes, profile.domains, strict=True):
+        if declared.case == "svpi" and not kept:
+            alone = sum(count == 1 for count in domain.counts)
+        else:
+            alone = _alone(table, [*_values(table, kept), sensitive_value(declared, table)])
+        found.append(BesideSensitive(declared.column, kept, alone))
+    return found
+
+
 def singled_out(table: DataFrame, columns: ColumnsSpec) -> AsIs:
     """How many people the columns published as they are single out; `DataError` if that is not declared.
 
@@ -66,10 +115,17 @@ def singled_out(table: DataFrame, columns: ColumnsSpec) -> AsIs:
 
 def _unique(table: DataFrame, names: Sequence[str]) -> int:
     """People whose values of these columns nobody else has."""
-    values = [
-        folded(column(name), table.schema[name].dataType).alias(f"a{j}") for j, name in enumerate(names)
-    ]
-    counted = table.select(*values).groupBy(*(f"a{j}" for j in range(len(names)))).count()
+    return _alone(table, _values(table, names))
+
+
+def _values(table: DataFrame, names: Sequence[str]) -> list[Column]:
+    return [folded(column(name), table.schema[name].dataType) for name in names]
+
+
+def _alone(table: DataFrame, values: Sequence[Column]) -> int:
+    """People whose values nobody else has; by a group for each combination of values."""
+    named = [value.alias(f"a{j}") for j, value in enumerate(values)]
+    counted = table.select(*named).groupBy(*(f"a{j}" for j in range(len(named)))).count()
     return int(only_row(counted.agg(F.count_if(F.col("count") == 1).alias("unique")))["unique"])
 
 

@@ -175,7 +175,7 @@ def _kind(name: str, wanted: str | None, found: T.DataType, hierarchy: bool, pro
 
 
 def _checked_digits(field: str, found: T.DataType, kind: str, problems: list[str]) -> str:
-    if kind == "decimal" and isinstance(found, T.DecimalType) and found.precision > _EXACT_DIGITS:
+    if kind == "decimal" and isinstance(found, T.DecimalType) and beyond_exact_digits(found):
         problems.append(
             f"`{field}`: {found.simpleString()} has more than {_EXACT_DIGITS} digits; "
             f"cast it to decimal({_EXACT_DIGITS},{min(found.scale, _EXACT_DIGITS)}) or double"
@@ -190,6 +190,11 @@ def _weight_problems(columns: ColumnsSpec, types: Mapping[str, T.DataType]) -> l
         return []
     name = columns.weight.column
     return [f"`columns.weight`: `{name}` is {found.simpleString()}; weights are numbers: cast it to double"]
+
+
+def beyond_exact_digits(kind: T.DataType) -> bool:
+    """Whether values of a decimal type have more digits than can be generalized exactly."""
+    return isinstance(kind, T.DecimalType) and kind.precision > _EXACT_DIGITS
 
 
 def sensitive_places(columns: ColumnsSpec) -> list[tuple[str, SensitiveSpec]]:

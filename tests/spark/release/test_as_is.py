@@ -1,16 +1,25 @@
-"""Columns published as they are: whom they single out stops a run, unless that is declared."""
+"""Columns published as they are: whom they single out stops a run, unless that is declared.
+
+Whom the sensitive column singles out with them is told.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from io import StringIO
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
-from ppdp_spark import SpecError, anonymize
+from ppdp_spark import ReleaseSpec, SpecError, anonymize
 from ppdp_spark.errors import DataError
+from ppdp_spark.spark.data.as_is import BesideSensitive, beside_sensitive
+from ppdp_spark.spark.data.profile import profile_table
+from ppdp_spark.spark.data.tables import assign_roles
+from ppdp_spark.spark.input.given_tables import spark_frame
 
 SITES, WEEKS = list("abcdef"), range(40)
 
@@ -60,6 +69,7 @@ def test_a_combination_that_singles_people_out_stops_the_run(spark, tmp_path, vi
     one = anonymize(spec(tmp_path / "one", "site"), table=visits, spark=spark)
     assert one.ok and one.summary["release"]["as_is"] == {"columns": ["site"], "singled_out": 0}
     assert one.summary["warnings"] == []
+    assert one.summary["release"]["beside_sensitive"] == [{"columns": ["job", "site"], "singled_out": 0}]
 
 
 def test_what_is_declared_is_published_and_told_loudly(spark, tmp_path, visits):
@@ -67,14 +77,43 @@ def test_what_is_declared_is_published_and_told_loudly(spark, tmp_path, visits):
     run = anonymize(declared, table=visits, spark=spark)
     number = alone(visits, "site", "week")
     assert run.summary["release"]["as_is"] == {"columns": ["site", "week"], "singled_out": number}
-    (warning,) = run.summary["warnings"]
+    warning, other = run.summary["warnings"]
+    together = alone(visits, "job", "site", "week")
+    assert together > number
+    assert other.startswith(f"{together} people have values that nobody else has in the sensitive column")
+    assert "sensitive column `job` and the columns published as they are (`site`, `week`)" in other
+    found = {"columns": ["job", "site", "week"], "singled_out": together}
+    assert run.summary["release"]["beside_sensitive"] == [found]
+    Console(file=(shown := StringIO()), width=200).print(run)
+    assert f"{together} people are alone with their values in job, site, week" in shown.getvalue()
     assert warning.startswith(f"{number} people have values that nobody else has")
     page = (tmp_path / "out/private/report.html").read_text()
     assert page.index(warning.split(" (")[0]) < page.index('id="guarantees"')
-    assert "Published as they are" in page
+    assert "Published as they are" in page and "Found by sensitive values" in page
+    assert other.split(" (")[0].split("`")[0] in page
     assert str(number) not in json.dumps(
         json.loads((tmp_path / "out/release/release.json").read_text())["columns"]
     )
+
+
+def found_beside(spark, table: pd.DataFrame, given: dict) -> list[BesideSensitive]:
+    parsed, frame = ReleaseSpec.of(given), spark_frame(table, spark)
+    roles = assign_roles(frame, parsed.columns)
+    return beside_sensitive(frame, parsed, profile_table(frame, parsed, roles))
+
+
+def test_sensitive_values_single_people_out_by_themselves(spark, visits):
+    """One value, with NaN as null and one zero; sets, as a whole; and not where rows do not show them."""
+    table = visits.assign(job=[1e6 + i if i < 7 else week for i, week in enumerate(visits["week"])])
+    (found,) = found_beside(spark, table, spec("unused"))
+    assert found.singled_out == alone(table, "job") == 7 and found.columns == ()
+    assert "in the sensitive column `job`: whoever knows" in found.warnings[0]
+    assert found_beside(spark, table, {**spec("unused"), "output": {"form": "bucketized"}}) == []
+    sets = [["a", "b"], ["b", "a"], ["a"], ["a", "a"], ["b"], None, []]
+    (found,) = found_beside(
+        spark, visits[:7].assign(job=sets), spec("unused", sensitive={"column": "job", "case": "mvpi-set"})
+    )
+    assert found.singled_out == 3
 
 
 def test_declared_columns_are_among_those_published():

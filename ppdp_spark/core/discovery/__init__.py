@@ -1,0 +1,1 @@
+"""Which sets of columns single people out, and what columns look like."""

@@ -1,0 +1,1 @@
+"""Counting whom sets of columns single out, on Spark."""

@@ -1,0 +1,56 @@
+"""What the downcoding reader concludes of a group that was not cut, against counting all ways to fill it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from itertools import product
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+SCRIPTS = Path(__file__).parents[3] / "scripts"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """The script of the attack, which lies outside of every package."""
+    sys.path.insert(0, str(SCRIPTS))
+    try:
+        spec = importlib.util.spec_from_file_location("downcoding", SCRIPTS / "downcoding.py")
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(SCRIPTS))
+    return module
+
+
+def literal_shares(people: int, k: int, prior, children) -> np.ndarray:
+    """Every way to give leaves to people, if no cut has k people on each side and one child has not all."""
+    expected, weight = np.zeros(len(prior)), 0.0
+    for leaves in product(range(len(prior)), repeat=people):
+        counts = np.bincount(leaves, minlength=len(prior))
+        sides = [(counts[: cut + 1].sum(), counts[cut + 1 :].sum()) for cut in range(len(prior) - 1)]
+        if any(min(side) >= k for side in sides) or len({children[leaf] for leaf in leaves}) == 1:
+            continue
+        chance = np.prod([prior[leaf] for leaf in leaves])
+        expected, weight = expected + chance * counts, weight + chance
+    return expected / (people * weight)
+
+
+@pytest.mark.parametrize(
+    ("people", "k", "children"),
+    [(4, 2, [0, 0, 1]), (5, 2, [0, 1, 2, 3]), (6, 2, [0, 0, 1, 1]), (7, 3, [0, 1, 1]), (6, 3, [0, 0, 0, 1])],
+)
+def test_shares_are_those_of_all_ways_to_fill_the_group(script, people, k, children):
+    rng = np.random.default_rng(people)
+    for _ in range(3):
+        prior = rng.dirichlet(np.ones(len(children)))
+        found = script.shares(people, k, prior, np.array(children))
+        assert found == pytest.approx(literal_shares(people, k, prior, children), abs=1e-12)
+        assert found.sum() == pytest.approx(1)
+    assert script.shares(2 * k - 1, k, prior, np.array(children)) is prior
