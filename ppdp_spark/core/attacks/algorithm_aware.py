@@ -34,10 +34,6 @@ CONFIDENCE = 0.99
 _UNITS = 1 << 28
 """People that a posterior is turned into, to be judged by criteria as if it were a group."""
 
-_TOLERANCE = 1e-5
-"""A posterior is judged this share of its distance nearer to the group's share: it is a quotient of sums."""
-
-
 BRANCH = 1024
 """People of a branch of the tree at most: what was refused above more of them is not looked at."""
 
@@ -106,7 +102,7 @@ class AlgorithmAwareAudit:
     where
         criteria  what decided about cuts
         least     the fewest people that a group can have under them
-        people    everybody in the table: intervals are as wide as it takes for all to hold at the same time
+        people    people looked at, at most: intervals are as wide as it takes for all to hold at the same time
         one_in    one branch of the tree of so many is looked at, chosen by what is published of it
         limit     posteriors above it fail; None if nothing is demanded
         branch    people of a branch at most
@@ -172,9 +168,14 @@ class AlgorithmAwareAudit:
                 found.failing,
                 status,
                 witness_of(found),
-                {"confidence": CONFIDENCE, "one_in": self.one_in},
+                {"confidence": self._confidence(found), "one_in": self.one_in},
             )
         ]
+
+
+    def _confidence(self, found: Audited) -> float:
+        """The chance that all intervals hold: less than intended if a sample is larger than expected."""
+        return max(0.0, 1 - (1 - CONFIDENCE) * max(1.0, found.people / max(1, self.people)))
 
 
 @dataclass(frozen=True)
@@ -273,15 +274,38 @@ class Examined:
         step = max(1, COUNT_CELLS // (4 * b.width))
         for first in range(0, len(wanted), step):
             some = wanted[first : first + step]
-            shares, people = inside.dense(some, inside.shares), b.people[group[some]]
-            surely = ~_satisfied(counting, shares, inside.dense(some, near), people)
-            perhaps = ~_satisfied(counting, shares, inside.dense(some, far), people)
+            counted = inside.integers[b.bundle[group[some]]]
+            surely, perhaps = (self._broken(counting, some, cells, counted) for cells in (near, far))
             beyond += int(b.sizes[some][surely].sum())
             undecided += int(b.sizes[some][perhaps & ~surely].sum())
         return beyond, undecided
 
+    def _broken(
+        self, criteria: Sequence[LocalCriterion], classes: IntArray, cells: FloatArray, counted: BoolArray
+    ) -> BoolArray:
+        """Whether a criterion does not allow a group whose values are distributed as the cells of a class.
+
+        Numbers of assignments are such a group themselves. Elsewhere it is made of multiples of the counts of
+        the group itself, and of what the posterior differs by from its shares, rounded away from them.
+        """
+        inside, b = self.inside, self.inside.bundles
+        shares, people = inside.dense(classes, inside.shares), b.people[inside.group[classes]][:, None]
+        times = np.maximum(1, _UNITS // people)
+        apart = inside.dense(classes, cells) - shares
+        rounded = np.where(np.abs(apart) < _ROUNDING, 0, np.sign(apart) * np.ceil(np.abs(apart) * people * times))
+        counts = np.maximum(0, np.rint(shares * people).astype(np.int64) * times + rounded.astype(np.int64))
+        assignments = inside.dense(classes, inside.sums).astype(np.int64)
+        enough = -(-people // np.maximum(1, assignments.sum(axis=1, keepdims=True)))
+        counts = np.where(counted[:, None], assignments * enough, counts)
+        groups = GroupSummaries(counts.sum(axis=1), counts)
+        broken = np.zeros(len(groups), np.bool_)
+        for criterion in criteria:
+            broken |= ~criterion.allowed(groups)
+        return broken
+
 
 _ROUNDING = 1e-9
+"""Posteriors that differ by less are alike: they are quotients of sums."""
 
 
 def _worst(
@@ -312,26 +336,6 @@ def _largest_shares(values: IntArray, bounds: IntArray) -> FloatArray:
     first = np.flatnonzero(new)
     counts = np.diff(np.append(first, len(ordered)))
     return np.asarray(np.maximum.reduceat(counts, np.searchsorted(first, bounds[:-1])) / sizes)
-
-
-def _satisfied(
-    criteria: Sequence[LocalCriterion], shares: FloatArray, posteriors: FloatArray, people: IntArray
-) -> BoolArray:
-    """Whether criteria allow groups whose values are distributed as the posteriors say.
-
-    Each is a multiple of the group itself, exactly, and what the posterior differs by from its shares is
-    rounded towards them. `people` are those of the group.
-    """
-    times = np.maximum(1, _UNITS // people)[:, None]
-    size = people[:, None] * times
-    apart = np.trunc((posteriors - shares) * (1 - _TOLERANCE) * size)
-    counts = np.rint(shares * people[:, None]).astype(np.int64) * times + apart.astype(np.int64)
-    counts = np.maximum(0, counts)
-    groups = GroupSummaries(counts.sum(axis=1), counts)
-    satisfied = np.ones(len(groups), np.bool_)
-    for criterion in criteria:
-        satisfied &= criterion.allowed(groups)
-    return satisfied
 
 
 def group_names(groups: Partition) -> IntArray:

@@ -32,6 +32,10 @@ from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, FloatArray, GroupSummaries, IntArray
 
 
+FEW_ASSIGNMENTS = 36 * np.log(2)
+"""Logarithm of a number of assignments up to which floats count them exactly."""
+
+
 @dataclass(frozen=True)
 class Effort:
     """How much is done for one bundle at most; it depends on the bundle alone.
@@ -75,7 +79,9 @@ class ProgramPosteriors:
         found     the posterior, or what draws say of it
         low       its least value that draws do not contradict; itself, if it is exact
         high      its largest such value
+        sums      the posterior times the sum of all values of the class
         exact     whether the posteriors of a bundle were computed exactly
+        integers  whether the sums of a bundle are numbers of assignments
         accepted  outcomes or draws of each bundle that refuse every cut
     """
 
@@ -84,7 +90,9 @@ class ProgramPosteriors:
     found: FloatArray
     low: FloatArray
     high: FloatArray
+    sums: FloatArray
     exact: BoolArray
+    integers: BoolArray
     accepted: IntArray
 
     def largest(self, cells: FloatArray) -> FloatArray:
@@ -196,7 +204,7 @@ class _Outcomes:
 
 
 def _every_outcome(bundles: Bundles, numbers: IntArray) -> _Outcomes:
-    """All outcomes of bundles, the likeliest of each bundle with weight 1."""
+    """All outcomes of bundles, each with the number of its assignments, if they are few; else in proportion."""
     b = bundles
     log_factorials = gammaln(np.arange(int(b.people.max(initial=0)) + 1) + 1.0)
     tables, logs = all_outcomes(
@@ -209,8 +217,27 @@ def _every_outcome(bundles: Bundles, numbers: IntArray) -> _Outcomes:
         _borders(numbers * b.cells),
         log_factorials,
     )
+    number, constant = _assignments(b)
     likeliest = np.maximum.reduceat(logs, _borders(numbers)[:-1])
-    return _Outcomes.of(b, numbers, tables, np.exp(logs - np.repeat(likeliest, numbers)))
+    few = number < FEW_ASSIGNMENTS
+    weights = np.exp(logs + np.repeat(np.where(few, constant, -likeliest), numbers))
+    return _Outcomes.of(b, numbers, tables, np.where(np.repeat(few, numbers), np.rint(weights), weights))
+
+
+def _assignments(bundles: Bundles) -> tuple[FloatArray, FloatArray]:
+    """The logarithm of the number of assignments of each bundle, and what that of an outcome lacks.
+
+    Groups that no cut goes through take part with one assignment.
+    """
+    b = bundles
+    group = np.repeat(np.arange(len(b.groups)), np.diff(b.value_starts))
+    of_values = np.bincount(group, gammaln(b.counts + 1.0), len(b.groups))
+    of_class = np.repeat(np.arange(len(b.groups)), np.diff(b.class_starts))
+    of_classes = np.bincount(of_class, gammaln(b.sizes + 1.0), len(b.groups))
+    divided = np.diff(b.class_starts) > 1
+    number = np.where(divided, gammaln(b.people + 1.0) - of_values, 0.0)
+    constant = np.where(divided, of_classes, of_values)
+    return np.bincount(b.bundle, number, len(b)), np.bincount(b.bundle, constant, len(b))
 
 
 def _dealt_outcomes(bundles: Bundles, seeds: IntArray, begin: int, draws: IntArray) -> _Outcomes:
@@ -276,7 +303,8 @@ class _Sums:
         )
         low[drawn] = np.maximum(limits[0], (np.maximum(0, held - (people - size)) / size)[drawn])
         high[drawn] = np.minimum(limits[1], (np.minimum(size, held) / size)[drawn])
-        return ProgramPosteriors(b, shares, found, low, high, exact, self.accepted)
+        integers = exact & (_assignments(b)[0] < FEW_ASSIGNMENTS)
+        return ProgramPosteriors(b, shares, found, low, high, self.cells, exact, integers, self.accepted)
 
 
 def _margins(bundles: Bundles) -> tuple[FloatArray, FloatArray, FloatArray]:
