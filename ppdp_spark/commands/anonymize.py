@@ -12,8 +12,17 @@ from pyspark.sql import DataFrame, SparkSession
 from ppdp_spark.commands.verify import judge_release
 from ppdp_spark.core.data.weight_units import decimal_text
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.criteria.audits import silence
 from ppdp_spark.run.criteria.knowledge import require_named_values
-from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, blindly, infeasible, nobody, over_budget
+from ppdp_spark.run.criteria.refusals import (
+    TOO_FREQUENT,
+    Refusal,
+    blindly,
+    infeasible,
+    nobody,
+    over_budget,
+    too_sure,
+)
 from ppdp_spark.run.manifest import public_manifest
 from ppdp_spark.run.registry import Registry, tries_told
 from ppdp_spark.run.results import Run, Stages, Verdict
@@ -118,6 +127,7 @@ class _Anonymization:
         saver, stages = self.staging.saver, self.stages
         coded = CodedTable.of(table, self.spec, roles, profile, saver=saver, stages=stages)
         placed = self._placed(coded)
+        self._stop(too_sure(placed.audit))
         metrics = measure(placed.groups, coded.layout, self.stages, asked)
         files.require_same()
         require_conserved(metrics["people"] + placed.unplaced, profile.kept)
@@ -136,6 +146,7 @@ class _Anonymization:
         if refused is not None:
             Registry.beside(self.staging.output).refused(self.spec.dataset, self._facts())
         self._stop(refused)
+        judged += placed.audit or silence(self.spec)
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(profile, roles, people, metrics)
         summary["release"]["as_is"] = as_is.to_dict()

@@ -23,6 +23,7 @@ from ppdp_spark.spec.attack import (
     OriginalSpec,
     SubjectSpec,
 )
+from ppdp_spark.spec.audit import AuditSpec
 from ppdp_spark.spec.columns import (
     ColumnsSpec,
     HouseholdSpec,
@@ -57,6 +58,7 @@ from ppdp_spark.spec.release import (
 __all__ = [
     "AlphaKSpec",
     "AttackSpec",
+    "AuditSpec",
     "BetaLikenessSpec",
     "ColumnsSpec",
     "Command",

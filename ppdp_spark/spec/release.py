@@ -17,6 +17,7 @@ from ppdp_spark.core.data.forms import FORMS, BoundsName, FormName
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
+from ppdp_spark.spec.audit import AuditSpec
 from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec, sensitive_list
 from ppdp_spark.spec.document import read_document, resolved_path
 from ppdp_spark.spec.fields import (
@@ -147,6 +148,7 @@ class ReleaseSpec(SpecModel):
     )
     suppression: SuppressionSpec = SuppressionSpec()
     output: OutputSpec = OutputSpec()
+    audit: AuditSpec = AuditSpec()
     explore: ExploreSpec | None = None
     attack: AttackSpec | None = None
 
@@ -250,10 +252,11 @@ class ReleaseSpec(SpecModel):
     def fingerprint(self) -> str:
         """SHA-256 of the spec as canonical JSON.
 
-        Where the release is written does not change it, and secrets are not part of it: a
-        published fingerprint must not let anyone try out seeds.
+        Where the release is written does not change it, nor what is measured for the owner, and secrets
+        are not part of it: a published fingerprint must not let anyone try out seeds.
         """
         plain = self.to_dict()
+        del plain["audit"]
         plain["output"] = {"form": self.output.form, "bounds": self.output.bounds_rule}
         canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()

@@ -9,6 +9,7 @@ from ppdp_spark.core.criteria.family import Family, Parameters
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
+from ppdp_spark.spec.audit import not_audited
 from ppdp_spark.spec.several_attributes import lacking_for_several
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
 def _lacking_for_release(spec: ReleaseSpec) -> Iterator[str]:
     """What `anonymize` needs: a partitioner that can work, criteria, quasi-identifiers."""
     yield from _placing_problems(spec)
+    if spec.audit.at_most is not None and (reason := not_audited(spec)) is not None:
+        yield f"`audit.at_most` cannot be checked, for there is no audit ({reason}): remove it"
     if not spec.privacy.criteria:
         yield NO_CRITERIA
     if not spec.columns.quasi_identifiers:

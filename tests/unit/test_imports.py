@@ -15,6 +15,7 @@ LAYERS = ["errors", "core", "spec", "report", "run", "spark", "commands", "cli"]
 """The rooms, from the ground up: each may import those before it."""
 
 SAME_NOUN = {
+    "algorithm_aware",
     "attack",
     "buckets",
     "forms",

@@ -203,13 +203,13 @@ def _choose_cuts(
     groups = len(level.starts)
     attribute = np.full(groups, -1, np.int64)
     code, left_sizes = np.zeros(groups, np.int32), np.zeros(groups, np.int64)
-    preference, tries = _preference(level, axes)
+    order, tries = preference(level.lowest, level.highest, axes)
     pending = np.arange(groups)
     for attempt in range(rows.attributes):
         pending = pending[tries[pending] > attempt]
         if not pending.size:
             break
-        tried = preference[pending, attempt]
+        tried = order[pending, attempt]
         some = level.rows(pending)
         low, high = some.lowest[np.arange(len(pending)), tried], some.highest[np.arange(len(pending)), tried]
         cut, left = segments.median_cuts(rows.table, some.starts, some.ends, tried, low, high)
@@ -220,12 +220,12 @@ def _choose_cuts(
     return attribute, code, left_sizes
 
 
-def _preference(level: _Level, axes: Sequence[Axis]) -> tuple[IntArray, IntArray]:
+def preference(lowest: IntArray, highest: IntArray, axes: Sequence[Axis]) -> tuple[IntArray, IntArray]:
     """Attributes of each group from widest to narrowest, and how many of them vary at all."""
-    widths = np.empty(level.lowest.shape)
+    widths = np.empty(lowest.shape)
     for j, axis in enumerate(axes):
-        widths[:, j] = axis.width(level.lowest[:, j], level.highest[:, j])
-    varies = level.lowest < level.highest
+        widths[:, j] = axis.width(lowest[:, j], highest[:, j])
+    varies = lowest < highest
     widths[~varies] = -1.0
     return np.argsort(-widths, axis=1, kind="stable"), varies.sum(axis=1)
 

@@ -15,6 +15,8 @@ from ppdp_spark.core.criteria.families import words_of
 from ppdp_spark.core.criteria.family import CriterionWords
 from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable, sentence, things
+from ppdp_spark.report.sentences.algorithm_aware import CRITERION as PROGRAM
+from ppdp_spark.report.sentences.algorithm_aware import knowing_program
 from ppdp_spark.report.sentences.attack import CRITERION, inferring
 from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import (
@@ -320,7 +322,7 @@ BOOKKEEPING = {
 }
 """Rows that promise nothing of their own while they hold: the table of criteria shows them."""
 
-TOLD_TOGETHER = {"skyline", CRITERION}
+TOLD_TOGETHER = {"skyline", CRITERION, PROGRAM}
 """Rows that are put in words with others, or with more than the verdict knows."""
 
 SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
@@ -366,12 +368,16 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     for attribute, alike in by_attribute(row for row in rows if row.get("criterion") == "skyline"):
         found = skyline(alike, setting_of(setting, attribute))
         told += [about(guarantee, attribute, setting) for guarantee in found]
-    inferred = [
-        row for row in map(mapping, listing(verdict, "criteria")) if row.get("criterion") == CRITERION
-    ]
-    told += inferring(mapping(summary, "attack"), inferred, setting)
+    told += inferring(mapping(summary, "attack"), _rows_of(verdict, CRITERION), setting)
+    told += knowing_program(_rows_of(verdict, PROGRAM), setting)
     told += suppression(mapping(summary, "suppression"), setting)
     return sorted(told, key=lambda guarantee: guarantee.status != "fail")
+
+
+def _rows_of(verdict: Mapping[str, Any], criterion: str) -> list[Row]:
+    """The rows of one criterion, measured ones too."""
+    rows = map(mapping, listing(verdict, "criteria"))
+    return [row for row in rows if row.get("criterion") == criterion]
 
 
 def passed(verdict: Mapping[str, Any]) -> bool:

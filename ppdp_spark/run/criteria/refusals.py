@@ -67,6 +67,22 @@ def blindly(rows: Sequence[VerdictRow], least: LeastSize | None) -> Refusal | No
     )
 
 
+def too_sure(rows: Sequence[VerdictRow]) -> Refusal | None:
+    """The refusal of groups that tell too much to a reader who knows how they were made."""
+    failing = [row for row in rows if not row.ok]
+    if not failing:
+        return None
+    row = failing[0]
+    return Refusal(
+        tuple(rows),
+        InfeasibleError(
+            f"a reader who knows the program may learn more than `audit.at_most` ({row.threshold:g}) allows in "
+            f"{row.violations:,} of {row.groups:,} groups, those without an answer among them, so nothing is "
+            "published: use `partitioner: blind`, which tells such a reader nothing, or ask more of groups"
+        ),
+    )
+
+
 def over_budget(spec: ReleaseSpec, *, unplaced: int, suppressed: int, people: int) -> Refusal | None:
     """The refusal of a release that too many people are left out of.
 

@@ -16,6 +16,7 @@ PEOPLE = "people"
 SIZE = "size"
 SOUND = "sound"
 PENALTY = "penalty"
+AUDIT = "audit"
 VALUE = "value"
 HOUSEHOLD_NAME = ("household_0", "household_1")
 """Together they name the household of a row."""

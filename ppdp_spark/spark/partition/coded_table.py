@@ -126,10 +126,15 @@ def _unsound(groups: DataFrame) -> set[int]:
 
 @dataclass(frozen=True)
 class Placements:
-    """Groups that satisfy every criterion, and how many people found no place in one."""
+    """Groups that satisfy every criterion, and how many people found no place in one.
+
+    where
+        audit  the verdict on what a reader concludes who knows how groups are made, if that was looked at
+    """
 
     groups: DataFrame
     unplaced: int = 0
+    audit: tuple[VerdictRow, ...] = ()
 
 
 class PartitionerOnSpark(Protocol):

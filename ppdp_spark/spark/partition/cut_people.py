@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
+from ppdp_spark.core.attacks.algorithm_aware import AlgorithmAwareAudit, Audited
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.mondrian import partition, undivided, undivided_summary
@@ -23,11 +27,15 @@ Batches = Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True)
 class CutFragment:
-    """Partitions the rows of one fragment; raw groups come out if `raw`, described ones otherwise."""
+    """Partitions the rows of one fragment; raw groups come out if `raw`, described ones otherwise.
+
+    With an `audit`, the first described group of the fragment has what was found in all of them.
+    """
 
     layout: Layout
     criteria: tuple[LocalCriterion, ...]
     raw: bool
+    audit: AlgorithmAwareAudit | None = None
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         parts = [batch for batch in batches if batch.num_rows]
@@ -57,6 +65,10 @@ class CutFragment:
             if self.layout.households:
                 numbers = arrays[C.FRAGMENT].take(pa.array(np.zeros(described.num_rows, np.int64)))
                 described = described.append_column(C.FRAGMENT, numbers)
+            if self.audit is not None:
+                found = pickle.dumps(self.audit.audit(codes, people.sensitive, groups, people.axes))
+                column = pa.array([found, *[None] * (described.num_rows - 1)], pa.binary())
+                described = described.append_column(C.AUDIT, column)
             yield described
 
 
@@ -114,4 +126,12 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     if task.raw:
         return placed.mapInArrow(task, layout.raw_schema(rows.schema))
     placed = placed if layout.households else placed.drop(C.FRAGMENT)
-    return placed.mapInArrow(task, layout.described_schema(rows.schema))
+    schema = layout.described_schema(rows.schema)
+    return placed.mapInArrow(task, schema if task.audit is None else schema.add(C.AUDIT, T.BinaryType()))
+
+
+def audited(groups: DataFrame) -> Audited:
+    """What the tasks found that audited the groups of their fragments."""
+    parts = groups.where(F.col(C.AUDIT).isNotNull()).select(C.AUDIT).toArrow().column(0).to_pylist()
+    # Written by this program's own tasks a moment ago, over Spark's channel.
+    return reduce(Audited.merged, (pickle.loads(part) for part in parts), Audited())

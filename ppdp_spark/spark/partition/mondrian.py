@@ -7,18 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 from pyspark.sql import DataFrame
 
+from ppdp_spark.core.attacks.algorithm_aware import AlgorithmAwareAudit
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.skyline import SkylineCriterion, balanced_floors
 from ppdp_spark.core.partition.art import TreePlacement
 from ppdp_spark.core.partition.blind import BlindPlacement, blind_criteria
+from ppdp_spark.run.criteria.audits import audit_of_cuts
 from ppdp_spark.run.criteria.guarantees import separable_criteria
 from ppdp_spark.run.criteria.households import household_criteria
 from ppdp_spark.run.criteria.knowledge import coupled_skyline
 from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.run.criteria.several_attributes import beside_each_other
+from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
 from ppdp_spark.spark.partition.coupled_skyline import Coupling
-from ppdp_spark.spark.partition.cut_people import CutFragment, DescribeGroups, partition_rows
+from ppdp_spark.spark.partition.cut_people import CutFragment, DescribeGroups, audited, partition_rows
 from ppdp_spark.spark.partition.leftovers import Demands, PlaceTable
 from ppdp_spark.spark.partition.whole_table import everybody, value_domain, value_domains
 
@@ -38,7 +41,7 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
         if (household := table.spec.columns.household) is not None:
             know = household.members_know_each_other
             criteria += household_criteria(privacy, domain, members_know=know)
-        return CutTable(table, criteria, coupled_skyline(privacy, domain))
+        return CutTable(table, criteria, coupled_skyline(privacy, domain), audit_of_cuts(table.spec, criteria, table.profile.kept))
     demands = Demands.of(table)
     return PlaceTable(table, TreePlacement(demands.criteria, demands.robustness, demands.least))
 
@@ -50,11 +53,13 @@ class CutTable:
     where
         criteria  criteria that each group meets by itself
         coupled   skyline points that couple groups, if there are any
+        audit     what looks at what the cuts tell, if it is wanted
     """
 
     table: CodedTable
     criteria: tuple[LocalCriterion, ...]
     coupled: SkylineCriterion | None = None
+    audit: AlgorithmAwareAudit | None = None
 
     def necessary(self) -> list[VerdictRow]:
         """Nothing beside the criteria."""
@@ -68,8 +73,12 @@ class CutTable:
             coupling = Coupling(layout, self.criteria, self.coupled)
             whole = everybody(table.profile)
             criteria = coupling.floored(balanced_floors(self.coupled.case, self.coupled.targets, whole))
-        task = CutFragment(layout, criteria, raw=coupling is not None)
+        task = CutFragment(layout, criteria, raw=coupling is not None, audit=self.audit)
         groups, _ = table.confirmed(lambda tree: partition_rows(table.rows, tree, task), criteria, save)
+        if coupling is None and self.audit is not None:
+            with table.stages.stage("audit"):
+                found = self.audit.decide(audited(groups))
+            return Placements(groups.drop(C.AUDIT), audit=tuple(found))
         if coupling is None:
             return Placements(groups)
         with table.stages.stage("couple"):
@@ -99,7 +108,8 @@ class BlindTable:
     def place(self) -> Placements:
         """The groups. With robustness, priors travel with people, for the judges; they decide nothing."""
         if self.table.spec.privacy.robustness is None:
-            return Placements(blind_groups(self.table))
+            criteria = blind_criteria(self.least)
+            return CutTable(self.table, criteria, audit=audit_of_cuts(self.table.spec, criteria, self.table.profile.kept)).place()
         return PlaceTable(self.table, BlindPlacement.of_size(self.least)).place()
 
 
