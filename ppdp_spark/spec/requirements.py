@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ppdp_spark.core.criteria.family import Family, Parameters
+from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
+from ppdp_spark.spec.messages import excerpt
 from ppdp_spark.spec.several_attributes import lacking_for_several
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
         yield from _lacking_for_groups(spec, command)
     if command == "attack" and spec.columns.person is not None:
         yield "`columns.person` is not part of `attack`: its tables need one row per person; remove it"
+    yield from _lacking_for_ranges(spec, command)
     yield from lacking_for_households(spec, command)
     if command == "attack":
         yield from lacking_for_attack(spec.attack, spec.columns)
@@ -54,6 +57,26 @@ def _lacking_for_release(spec: ReleaseSpec) -> Iterator[str]:
         yield "`columns.quasi_identifiers` is empty: name at least one column"
     if spec.suppression.method == "unsafe-d":
         yield "`suppression.method` (unsafe-d) is for study only and never published: use r or safe-d"
+
+
+def _lacking_for_ranges(spec: ReleaseSpec, command: Command) -> Iterator[str]:
+    """What does not go with quasi-identifiers of which people keep all their values."""
+    names = list(spec.columns.quasi_identifiers)
+    priors = () if spec.privacy.robustness is None else spec.privacy.robustness.priors
+    for name in (names[place] for place in spec.columns.ranging):
+        varies = f"`columns.quasi_identifiers.{excerpt(name)}.varies` (range)"
+        if FORMS[spec.output.form].codes_published and command in ("anonymize", "eligibility", "plan"):
+            yield (
+                f"{varies} needs a form that generalizes, and `output.form` ({spec.output.form}) publishes "
+                "people's own values: use generalized, or `varies: latest`"
+            )
+        if command == "suppress":
+            yield f"{varies} is not part of `suppress`, which generalizes nothing: use `varies: latest`"
+        if any(name in prior.attributes for prior in priors):
+            yield (
+                f"{varies} cannot be combined with `privacy.robustness.priors` about it, which are about one "
+                "value per person: use `varies: latest`, or leave it out of `attributes`"
+            )
 
 
 def _lacking_for_groups(spec: ReleaseSpec, command: Command) -> Iterator[str]:

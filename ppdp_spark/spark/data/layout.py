@@ -20,6 +20,7 @@ from ppdp_spark.core.data.households import codes_of_names, numbered_within
 from ppdp_spark.core.data.packing import Packing
 from ppdp_spark.core.data.sorting import radix_order
 from ppdp_spark.core.data.value_names import only_one
+from ppdp_spark.core.partition.mondrian import each_value
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 
@@ -57,6 +58,7 @@ class Layout:
         codes_published  whether people keep their codes: the bucketized form publishes them
         kept             number of columns published as they are
         households       whether people have households, of which described groups keep lists for the owner
+        ranging          places of the quasi-identifiers of which people keep all their values
     """
 
     attributes: tuple[Attribute, ...]
@@ -64,6 +66,7 @@ class Layout:
     codes_published: bool
     kept: int
     households: bool = False
+    ranging: tuple[int, ...] = ()
 
     @property
     def domain(self) -> SensitiveDomain | None:
@@ -110,6 +113,7 @@ class Layout:
         """Columns of packed rows: words, codes too wide for them, and what is carried along."""
         arrays = [] if self._single else list(self.held)
         households = list(C.HOUSEHOLD_NAME) if self.households else []
+        arrays += [C.every(j) for j in self.ranging]
         return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept + households
 
     @property
@@ -191,7 +195,10 @@ class Layout:
         out[C.SOUND] = pa.array([sound] * len(sizes), pa.bool_())
         penalties = np.empty((len(sizes), len(people.columns)), np.float64)
         for j, column in enumerate(people.columns):
-            description = generalize(column, groups, j)
+            if j in self.ranging:
+                description = generalize(*_each_value(column, people.arrays[C.every(j)], groups), 0)
+            else:
+                description = generalize(column, groups, j)
             out |= {f"{C.code(j)}_{name}": array for name, array in description.arrays.items()}
             penalties[:, j] = description.penalty
         flat = pa.FixedSizeListArray.from_arrays(pa.array(penalties.ravel()), len(people.columns))
@@ -274,6 +281,16 @@ class Layout:
 def _group_of_each(groups: Partition) -> IntArray:
     """The group of every person, in the order of the groups."""
     return np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
+
+
+def _each_value(column: CodeColumn, lists: pa.Array, groups: Partition) -> tuple[CodeColumn, Partition]:
+    """All values of people along one attribute as if each were a person's: groups are to cover every one."""
+    attribute, values = column.attribute, lists.flatten()
+    if isinstance(attribute, Categorical):
+        values = attribute.codes(values)
+    found = CodeColumn.read(attribute, values)
+    offsets = np.concatenate([[0], np.cumsum(lists.value_lengths().to_numpy(zero_copy_only=False))])
+    return found, each_value(groups, found.codes, offsets)
 
 
 def _each_once(values: NDArray[np.int32], offsets: IntArray) -> tuple[NDArray[np.int32], IntArray]:

@@ -79,7 +79,8 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
     kinds: dict[str, str] = {}
     for name, attribute in columns.quasi_identifiers.items():
         if name in types:
-            kinds[name] = _kind(name, attribute.type, types[name], bool(attribute.hierarchy), problems)
+            found = element_of(types[name]) if attribute.varies == "range" else types[name]
+            kinds[name] = _kind(name, attribute.type, found, bool(attribute.hierarchy), problems)
     sensitive = _sensitive_types(columns, types, problems)
     for name in columns.publish_as_is:
         if isinstance(types.get(name), T.MapType | T.VariantType):
@@ -151,6 +152,11 @@ def declared_columns(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str
     return names
 
 
+def element_of(kind: T.DataType) -> T.DataType:
+    """The type of single values, where those of a person may stand in an array."""
+    return kind.elementType if isinstance(kind, T.ArrayType) else kind
+
+
 def _kind(name: str, wanted: str | None, found: T.DataType, hierarchy: bool, problems: list[str]) -> str:
     field = f"columns.quasi_identifiers.{name}"
     kind = KINDS.get(type(found))
@@ -211,7 +217,7 @@ def _sensitive_type(place: str, declared: SensitiveSpec, found: T.DataType, prob
             f"{found.simpleString()}: it needs {fix}"
         )
         return found.simpleString()
-    element = found.elementType if isinstance(found, T.ArrayType) else found
+    element = element_of(found)
     if type(element) not in KINDS:
         problems.append(
             f"`{place}.column`: values of type {element.simpleString()} are not supported; "

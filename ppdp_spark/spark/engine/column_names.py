@@ -32,6 +32,11 @@ def code(position: int) -> str:
     return f"q{position}"
 
 
+def every(position: int) -> str:
+    """The column with all values that people have of the quasi-identifier at `position`."""
+    return f"v{position}"
+
+
 def word(position: int) -> str:
     """A column of several codes in one 64-bit word."""
     return f"w{position}"

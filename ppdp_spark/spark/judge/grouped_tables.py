@@ -17,6 +17,7 @@ from ppdp_spark.spark.data.encode import dictionary
 from ppdp_spark.spark.data.group_scan import ListedGroups, Reduction, reduce_groups
 from ppdp_spark.spark.data.profile import RECORDS, labels_of, natural_order
 from ppdp_spark.spark.data.sameness import null_as_element, text_of
+from ppdp_spark.spark.data.tables import element_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.adjacent_groups import reduce_runs
 from ppdp_spark.spark.judge.counts import PERSON, CountGroups, placed_rows
@@ -129,7 +130,7 @@ def counted_groups(
         texts = F.array_distinct(null_as_element(texts))
     texts = texts.alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
-    kind = _element(table.schema[name].dataType).simpleString()
+    kind = element_of(table.schema[name].dataType).simpleString()
     values, counts = value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
     coded = _coded(table.select(*wanted, texts), values, case)
     groups = placed_rows(coded, types, mark)
@@ -140,13 +141,9 @@ def counted_groups(
     return Grouped(groups, reading, values, counts, case, coded, listed, kind=kind)
 
 
-def _element(kind: T.DataType) -> T.DataType:
-    return kind.elementType if isinstance(kind, T.ArrayType) else kind
-
-
 def value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
     """Distinct texts of column `value` with the sum of `count`, in the order of codes."""
-    element = _element(kind)
+    element = element_of(kind)
     found = values.groupBy(C.VALUE).agg(F.sum(C.COUNT)).toArrow()
     pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], element.simpleString()))

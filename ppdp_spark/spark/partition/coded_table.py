@@ -80,8 +80,9 @@ class CodedTable:
         used = {place for places in prior_places(spec) for place in places}
         signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
         published = FORMS[spec.output.form].codes_published
-        kept, households = len(spec.columns.publish_as_is), spec.columns.household is not None
-        layout = Layout(profile.attributes, profile.domains, published, kept, households)
+        columns = spec.columns
+        kept, households = len(columns.publish_as_is), columns.household is not None
+        layout = Layout(profile.attributes, profile.domains, published, kept, households, columns.ranging)
         return cls(spec, profile, layout, rows, sample, signed, saver, stages, least)
 
     def confirmed(
