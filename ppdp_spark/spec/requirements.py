@@ -43,6 +43,8 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
     if command == "attack" and spec.columns.person is not None:
         yield "`columns.person` is not part of `attack`: its tables need one row per person; remove it"
     yield from _lacking_for_ranges(spec, command)
+    if FORMS[spec.output.form].of_rows and command in ("anonymize", "eligibility", "plan"):
+        yield from _lacking_for_rows(spec)
     yield from lacking_for_households(spec, command)
     if command == "attack":
         yield from lacking_for_attack(spec.attack, spec.columns)
@@ -77,6 +79,27 @@ def _lacking_for_ranges(spec: ReleaseSpec, command: Command) -> Iterator[str]:
                 f"{varies} cannot be combined with `privacy.robustness.priors` about it, which are about one "
                 "value per person: use `varies: latest`, or leave it out of `attributes`"
             )
+
+
+def _lacking_for_rows(spec: ReleaseSpec) -> Iterator[str]:
+    """What a release of the rows of people needs, and what would tell which of them belong together."""
+    columns, form = spec.columns, f"`output.form` ({spec.output.form})"
+    if columns.person is None:
+        yield f"{form} shows the rows of people: say whose they are by `columns.person`, or use generalized"
+    if any(attribute.case == "svpi" for attribute in columns.attributes):
+        yield (
+            f"{form} shows several values of a person, and `columns.sensitive.case` (svpi) has one: use "
+            "`case: mvpi-multiset`, or the form generalized"
+        )
+    if columns.publish_as_is:
+        yield (
+            f"`columns.publish_as_is` cannot be combined with {form}: beside single rows it would tell which "
+            "of them belong together; remove one of them"
+        )
+    if columns.household is not None:
+        yield f"`columns.household` cannot be combined with {form}: use generalized, or remove it"
+    if spec.output.queries:
+        yield f"`output.queries` cannot be combined with {form}, whose rows are not people: remove it"
 
 
 def _lacking_for_groups(spec: ReleaseSpec, command: Command) -> Iterator[str]:

@@ -213,8 +213,15 @@ class Layout:
         out |= _lists(arrays, self.published_names, order, groups.starts)
         return pa.RecordBatch.from_pydict(out | self._unlinked(people, groups))
 
+    @property
+    def of_rows(self) -> bool:
+        """Whether the rows of people are published, apart from each other."""
+        return any(domain.of_rows for domain in self.domains)
+
     def _unlinked(self, people: People, groups: Partition) -> dict[str, pa.Array]:
-        """Lists of several attributes, each in the order of its own values: who has which is lost."""
+        """Lists of several attributes, or of rows, in the order of their values: who has which is lost."""
+        if self.of_rows:
+            return {C.SENSITIVE: self._rows(people.sensitive, groups)}
         if len(self.domains) < 2:
             return {}
         group, lists = _group_of_each(groups), dict[str, pa.Array]()
@@ -223,6 +230,14 @@ class Layout:
             by_value = groups.order[radix_order([group, values])]
             lists |= _lists(people.arrays, [name], by_value, groups.starts)
         return lists
+
+    def _rows(self, sensitive: Sensitive, groups: Partition) -> pa.Array:
+        """The texts of all rows of each group in the order of their codes."""
+        assert self.domain is not None
+        rows = each_value(groups, sensitive.values, sensitive.offsets)
+        codes, group = sensitive.values[rows.order], _group_of_each(rows)
+        texts = pa.array(self.domain.values, pa.string()).take(pa.array(codes[radix_order([group, codes])]))
+        return pa.ListArray.from_arrays(pa.array(rows.starts, pa.int32()), texts)
 
     def _household_lists(
         self, households: IntArray, sensitive: Sensitive, groups: Partition
@@ -239,14 +254,14 @@ class Layout:
     @property
     def in_order(self) -> bool:
         """Whether the people of each group leave the tasks in the order of their published content."""
-        return not self.kept and (not self.domains or self._single)
+        return not self.kept and (not self.domains or self._single or self.of_rows)
 
     def _canonical(self, people: People, groups: Partition) -> IntArray:
         """People of each group in the order of their codes, as far as published, then of their value."""
         if not (self.in_order and self.published_names):
             return groups.order
         codes = [column.codes for column in people.columns] if self.codes_published else []
-        held = [people.sensitive.values] if len(self.domains) == 1 else []
+        held = [people.sensitive.values] if len(self.domains) == 1 and self._single else []
         keys: list[IntArray] = [_group_of_each(groups), *(key[groups.order] for key in (*codes, *held))]
         return np.asarray(groups.order[radix_order(keys)])
 
@@ -266,7 +281,11 @@ class Layout:
         fields.append(T.StructField(C.PENALTY, T.ArrayType(T.DoubleType())))
         lists = [C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES] if self.households else []
         fields += [T.StructField(name, T.ArrayType(T.IntegerType())) for name in lists]
-        fields += [self._list(name, rows) for name in self.published_names]
+        texts = T.ArrayType(T.StringType())
+        fields += [
+            T.StructField(name, texts) if self.of_rows and name in self.held else self._list(name, rows)
+            for name in self.published_names
+        ]
         fragment = [T.StructField(C.FRAGMENT, T.IntegerType())] if self.households else []
         return T.StructType(fields + fragment)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ppdp_spark.spec import ReleaseSpec, SensitiveSpec
 
 NULL_LABEL = "(null)"
-RECORDS = "mvpi-records"
+RECORDS, ROWS = "mvpi-records", "mvpi-rows"
 MOST_CATEGORIES = 2_000_000
 MOST_SENSITIVE_VALUES = 100_000
 
@@ -42,8 +42,9 @@ class SensitiveDomain:
     """Sensitive values in code order (null last) and how many people, or occurrences, each has.
 
     where
-        case     how many values a person has: `svpi`, `mvpi-set`, `mvpi-multiset`
-        records  whether the values of a person are published side by side; then counts are people
+        case   how many values a person has: `svpi`, `mvpi-set`, `mvpi-multiset`
+        shown  how several values of a person are published, if not as a multiset of the group: side by side
+               (`mvpi-records`; counts are people then), or as rows
     """
 
     column: str
@@ -51,12 +52,22 @@ class SensitiveDomain:
     type: str
     values: tuple[str | None, ...]
     counts: tuple[int, ...]
-    records: bool = False
+    shown: str = ""
+
+    @property
+    def records(self) -> bool:
+        """Whether the values of a person are published side by side."""
+        return self.shown == RECORDS
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether the rows of people are published, apart from each other."""
+        return self.shown == ROWS
 
     @property
     def judged_case(self) -> str:
         """What the reader of the release sees: the case that criteria must be about."""
-        return RECORDS if self.records else self.case
+        return self.shown or self.case
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -315,8 +326,8 @@ def _sensitive_domain(
 ) -> SensitiveDomain:
     """Values of one sensitive attribute and their counts, by one aggregation; null, if any, comes last."""
     declared, type_name = spec.columns.attributes[place], roles.sensitive[place]
-    value, records = sensitive_value(declared, rows), publishes_records(spec, declared)
-    value = F.array_distinct(value) if records else value
+    value, shown = sensitive_value(declared, rows), _shown(spec, declared)
+    value = F.array_distinct(value) if shown == RECORDS else value
     single = rows.select((value if declared.case == "svpi" else F.explode(value)).alias("v"))
     counted = single.groupBy("v").count().limit(most + 1).toArrow()
     if counted.num_rows > most:
@@ -327,12 +338,15 @@ def _sensitive_domain(
     pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], type_name))
     values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
-    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, records)
+    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, shown)
 
 
-def publishes_records(spec: ReleaseSpec, declared: SensitiveSpec) -> bool:
-    """Whether a release shows several values of a person side by side."""
-    return declared.case != "svpi" and FORMS[spec.output.form].side_by_side
+def _shown(spec: ReleaseSpec, declared: SensitiveSpec) -> str:
+    """How a release shows several values of a person, if not as a multiset of the group."""
+    form = FORMS[spec.output.form]
+    if declared.case == "svpi":
+        return ""
+    return RECORDS if form.side_by_side else ROWS if form.of_rows else ""
 
 
 def labels_of(values: Sequence[str | None]) -> tuple[str, ...]:

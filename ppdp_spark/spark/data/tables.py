@@ -120,6 +120,17 @@ def reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
         raise DataError(f"published columns would share a name: {', '.join(twice)}; rename them in the input")
 
 
+def require_single_values(table: DataFrame, spec: ReleaseSpec) -> None:
+    """Where the rows of people are published, each has one value."""
+    for place, attribute in sensitive_places(spec.columns) if FORMS[spec.output.form].of_rows else ():
+        kind = table.schema[attribute.column].dataType
+        if isinstance(kind, T.ArrayType):
+            raise DataError(
+                f"`{place}.column`: `{attribute.column}` is {kind.simpleString()}, and `output.form` "
+                f"({spec.output.form}) publishes one value per row; explode it, or use the form generalized"
+            )
+
+
 def _missing(types: Mapping[str, T.DataType], declared: Mapping[str, str]) -> list[str]:
     problems = []
     for name, field in declared.items():

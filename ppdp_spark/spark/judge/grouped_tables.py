@@ -12,10 +12,11 @@ from pyspark.sql import types as T
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.data.value_names import ValueDomain
+from ppdp_spark.errors import TWO_WAYS
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import dictionary
 from ppdp_spark.spark.data.group_scan import ListedGroups, Reduction, reduce_groups
-from ppdp_spark.spark.data.profile import RECORDS, labels_of, natural_order
+from ppdp_spark.spark.data.profile import RECORDS, ROWS, labels_of, natural_order
 from ppdp_spark.spark.data.sameness import null_as_element, text_of
 from ppdp_spark.spark.data.tables import element_of
 from ppdp_spark.spark.engine import column_names as C
@@ -139,6 +140,36 @@ def counted_groups(
         return Grouped(groups, reading, values, counts, "svpi" if case == "svpi" else RECORDS, kind=kind)
     listed = coded.select(C.GROUP_ID, C.VALUE, F.lit(1).alias(C.COUNT))
     return Grouped(groups, reading, values, counts, case, coded, listed, kind=kind)
+
+
+def rows_of_groups(table: DataFrame, name: str, description: Column) -> Grouped:
+    """Groups of a release of ours that shows the rows of people, and in each how many its group has.
+
+    The job stops where rows of a group do not agree about that, or are fewer than the people.
+    """
+    kind = table.schema[name].dataType
+    same = F.xxhash64(description, C.column(C.PEOPLE)).alias("same")
+    texts = table.select(C.GROUP_ID, C.PEOPLE, same, text_of(C.column(name), kind).alias(C.VALUE))
+    number = F.count(F.lit(1)).alias(C.COUNT)
+    cells = texts.groupBy(C.GROUP_ID, C.PEOPLE, "same", C.VALUE).agg(number)
+    values, counts = value_counts(cells, kind)
+    entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), C.COUNT)
+    listed = (
+        with_codes(cells, values)
+        .groupBy(C.GROUP_ID)
+        .agg(
+            F.collect_list(entry).alias("entries"),
+            F.min(C.PEOPLE).cast("bigint").alias(C.PEOPLE),
+            (F.min("same") == F.max("same")).alias("same"),
+            F.sum(C.COUNT).alias("rows"),
+        )
+    )
+    people, told = F.col(C.PEOPLE), F.col("same") & F.col(C.PEOPLE).between(1, F.col("rows"))
+    size = F.when(told, people).otherwise(F.raise_error(F.lit(TWO_WAYS)).cast("bigint")).alias(C.SIZE)
+    lists = [F.col("entries")[field].alias(field) for field in (C.VALUE, C.COUNT)]
+    groups = listed.select(F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID), size, *lists)
+    reading = ListedGroups(max(1, len(values)))
+    return Grouped(groups, reading, values, counts, ROWS, kind=kind.simpleString())
 
 
 def value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:

@@ -39,7 +39,8 @@ def publish(
         households=scratch / HOUSEHOLDS if layout.households else None,
     )
     written = form_of(spec).write(publication)
-    require_conserved(metrics["people"] if written is None else written, metrics["people"])
+    expected = metrics.get("written", metrics["people"])
+    require_conserved(expected if written is None else written, expected)
     owned = {EXTREMA: publication.owned, HOUSEHOLDS: publication.households}
     return tuple(name for name, folder in owned.items() if folder is not None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Attribute
@@ -15,8 +15,10 @@ _UNITS = 1_000_000
 """Penalties are summed in whole units: such sums do not depend on the order of addition."""
 
 
-def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[str, Any]:
-    """Sizes, discernibility and certainty penalties.
+def group_metrics(
+    groups: DataFrame, attributes: Sequence[Attribute], *, rows: Column | None = None
+) -> dict[str, Any]:
+    """Sizes, discernibility and certainty penalties, and how many rows people have if a column says so.
 
     where
         discernibility  Σ size² over groups [Bayardo & Agrawal 2005]
@@ -30,6 +32,7 @@ def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[st
         "smallest": F.min(size),
         "largest": F.max(size),
         "squares": F.sum((size * size).cast("decimal(38,0)")),
+        "written": F.sum(F.lit(0) if rows is None else rows.cast("bigint")),
     }
     for j in range(len(attributes)):
         units = F.round(F.element_at(C.PENALTY, j + 1) * _UNITS).cast("bigint")
@@ -49,6 +52,7 @@ def group_metrics(groups: DataFrame, attributes: Sequence[Attribute]) -> dict[st
         "largest": max((row["largest"] for row in classes), default=0),
         "discernibility": int(sum(row["squares"] for row in classes)),
         "ncp": ncp,
+        **({} if rows is None else {"written": sum(row["written"] for row in classes)}),
         "histogram": [_size_class(row) for row in classes],
     }
 
