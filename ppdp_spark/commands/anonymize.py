@@ -37,7 +37,7 @@ from ppdp_spark.spark.data.identifiers import require_households, require_one_ro
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.survey_weights import WeightFacts, kept_units, require_same_weight, require_weights
-from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
+from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes, require_single_values
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
@@ -104,6 +104,7 @@ class _Anonymization:
             given = table_of(self.spec, table, self.spark)
             files = InputFiles.of(given)
             table, people = one_record_each(given, self.spec.columns, self.staging.saver("people"))
+            require_single_values(given, self.spec)
             roles = assign_roles(table, self.spec.columns, source=given)
             reject_name_clashes(self.spec, roles)
             require_one_row_each(table, self.spec.columns)
@@ -132,6 +133,8 @@ class _Anonymization:
         files.require_same()
         require_conserved(metrics["people"] + placed.unplaced, profile.kept)
         self._require_weight(weighed, coded, metrics, unplaced=placed.unplaced)
+        if "written" in metrics:
+            require_conserved(metrics["written"], sum(coded.profile.domains[0].counts))
         self.stages.count("partition", rows=profile.kept)
         with self.stages.stage("publish") as counts:
             folders = {"release": self.staging.release, "scratch": self.staging.scratch}
@@ -202,7 +205,7 @@ class _Anonymization:
         return public_manifest(
             self.spec,
             coded.profile.attributes,
-            rows={"input": coded.profile.rows, "published": metrics["people"]},
+            rows={"input": coded.profile.rows, "published": metrics["people"], **_written(metrics)},
             groups=metrics["groups"],
             suppression=suppression.public_facts(decision),
             files=table_digests(self.staging.release),
@@ -230,3 +233,8 @@ class _Anonymization:
     def _facts(self) -> dict[str, Any]:
         facts = run_facts("anonymize", self.spec.dataset, self.stages, self.staging.run_id)
         return facts | spec_facts(self.spec)
+
+
+def _written(metrics: Mapping[str, Any]) -> dict[str, int]:
+    """The rows of a release whose rows are not people."""
+    return {"written": metrics["written"]} if "written" in metrics else {}

@@ -21,7 +21,7 @@ from ppdp_spark.spark.data.identifiers import household_words, require_household
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table, take_part
 from ppdp_spark.spark.data.survey_weights import require_weights, units_of
-from ppdp_spark.spark.data.tables import Roles, assign_roles
+from ppdp_spark.spark.data.tables import Roles, assign_roles, require_single_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
@@ -45,6 +45,7 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
     with held_tables() as hold, stages.stage("read") as counts:
         given = table_of(spec, table, spark)
         people, brought = one_record_each(given, spec.columns, hold)
+        require_single_values(given, spec)
         roles = assign_roles(people, spec.columns, source=given)
         require_one_row_each(people, spec.columns)
         require_households(people, spec.columns)

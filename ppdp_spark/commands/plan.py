@@ -30,7 +30,7 @@ from ppdp_spark.spark.data.identifiers import require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import profile_table
 from ppdp_spark.spark.data.survey_weights import require_weights
-from ppdp_spark.spark.data.tables import assign_roles
+from ppdp_spark.spark.data.tables import assign_roles, require_single_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
@@ -60,6 +60,7 @@ def plan(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession 
         with stages.stage("read") as counts:
             given = table_of(spec, table, spark)
             people, brought = one_record_each(given, spec.columns, hold)
+            require_single_values(given, spec)
             roles = assign_roles(people, spec.columns, source=given)
             require_one_row_each(people, spec.columns)
             weighed = require_weights(people, spec.columns)

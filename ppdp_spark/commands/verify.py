@@ -68,7 +68,9 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
         rows = judge_release(session, release, manifest, owned=root / PRIVATE)
     verdict = Verdict((files, *rows))
     facts = run_facts("verify", manifest["dataset"], stages)
-    counted = {"form": manifest["form"], "rows": manifest["rows"]["published"], "groups": manifest["groups"]}
+    stated = manifest["rows"]
+    counted = {"form": manifest["form"], "rows": stated["published"], "groups": manifest["groups"]}
+    counted |= {"written": stated["written"]} if "written" in stated else {}
     return Run(verdict, {**facts, "release": counted}, {"release": str(release)}, published)
 
 
@@ -97,7 +99,8 @@ def judge_release(
     grouped = form.read(spark, release / DATA, manifest)
     domain = grouped.domain
     criteria = criteria_of(privacy, domain)
-    conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
+    stated = manifest["rows"]
+    conserved = Conservation(stated["published"], manifest["groups"], stated.get("written"))
     suppressed = manifest.get("suppression")
     eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
     least = _least_people(manifest) if partitioner.blind else []

@@ -107,9 +107,10 @@ def _facts(summary: Summary) -> Table:
     table = Table.grid(padding=(0, 2))
     release, metrics = summary.get("release", {}), summary.get("metrics", {})
     if "rows" in release and "form" in release:
-        table.add_row(
-            "published", f"{release['rows']:,} rows in {release['groups']:,} groups ({release['form']})"
-        )
+        told = f"{release['rows']:,} rows"
+        if "written" in release:
+            told = f"{release['written']:,} rows of {release['rows']:,} people"
+        table.add_row("published", f"{told} in {release['groups']:,} groups ({release['form']})")
     if "suppressed" in release:
         gone = release["suppressed"]
         table.add_row("suppressed", f"{gone['total']:,} rows ({gone['rate']:.2%})")

@@ -66,6 +66,7 @@ def public_manifest(
             ],
             "ranges": [name for name, numeric in ordered.items() if form.has_bounds(ordered=numeric)],
             "publish_as_is": list(spec.columns.publish_as_is),
+            **_ranging(spec),
         },
         **_bounds(spec, attributes),
         "sensitive": one_or_all(sensitive),
@@ -80,6 +81,13 @@ def _weights(weight: WeightSpec, population: str | None) -> dict[str, Any]:
     if not weight.publish:
         return {"publish": False}
     return {"publish": True, "column": weight.column, "population": population}
+
+
+def _ranging(spec: ReleaseSpec) -> dict[str, list[str]]:
+    """Quasi-identifiers of which people may have several values, all of them covered."""
+    names = list(spec.columns.quasi_identifiers)
+    ranging = [names[place] for place in spec.columns.ranging]
+    return {"ranging": ranging} if ranging else {}
 
 
 def _bounds(spec: ReleaseSpec, attributes: Sequence[Attribute]) -> dict[str, Any]:

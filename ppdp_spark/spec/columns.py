@@ -145,10 +145,11 @@ class QuasiIdentifierSpec(SpecModel):
     weight: Positive = Field(
         default=1.0, description="How much a cut on this column counts: larger keeps it finer."
     )
-    varies: Literal["error", "latest"] | None = Field(
+    varies: Literal["error", "latest", "range"] | None = Field(
         default=None,
         description="With `columns.person`: what to do if a person's rows disagree. `error`, the default, "
-        "stops the run; `latest` takes the value from the row with the latest `person.latest_by`.",
+        "stops the run; `latest` takes the value from the row with the latest `person.latest_by`; `range` "
+        "keeps all values, and what is published of the person covers every one of them.",
     )
 
     @classmethod
@@ -302,6 +303,12 @@ class ColumnsSpec(SpecModel):
         """Every column that is published unchanged; a published weight is the last."""
         weight = self.weight
         return self.publish_as_is + ((weight.column,) if weight is not None and weight.publish else ())
+
+    @property
+    def ranging(self) -> tuple[int, ...]:
+        """The places of the quasi-identifiers of which people keep all their values."""
+        declared = enumerate(self.quasi_identifiers.values())
+        return tuple(place for place, attribute in declared if attribute.varies == "range")
 
     @property
     def attributes(self) -> tuple[SensitiveSpec, ...]:

@@ -10,6 +10,7 @@ from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
 from ppdp_spark.spec.audit import not_audited
+from ppdp_spark.spec.messages import excerpt
 from ppdp_spark.spec.several_attributes import lacking_for_several
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
         yield from _lacking_for_groups(spec, command)
     if command == "attack" and spec.columns.person is not None:
         yield "`columns.person` is not part of `attack`: its tables need one row per person; remove it"
+    yield from _lacking_for_ranges(spec, command)
+    if FORMS[spec.output.form].of_rows and command in ("anonymize", "eligibility", "plan"):
+        yield from _lacking_for_rows(spec)
     yield from lacking_for_households(spec, command)
     yield from lacking_for_weights(spec, command)
     if command == "attack":
@@ -59,6 +63,48 @@ def _lacking_for_release(spec: ReleaseSpec) -> Iterator[str]:
         yield "`columns.quasi_identifiers` is empty: name at least one column"
     if spec.suppression.method == "unsafe-d":
         yield "`suppression.method` (unsafe-d) is for study only and never published: use r or safe-d"
+
+
+def _lacking_for_ranges(spec: ReleaseSpec, command: Command) -> Iterator[str]:
+    """What does not go with quasi-identifiers of which people keep all their values."""
+    names = list(spec.columns.quasi_identifiers)
+    priors = () if spec.privacy.robustness is None else spec.privacy.robustness.priors
+    for name in (names[place] for place in spec.columns.ranging):
+        varies = f"`columns.quasi_identifiers.{excerpt(name)}.varies` (range)"
+        if FORMS[spec.output.form].codes_published and command in ("anonymize", "eligibility", "plan"):
+            yield (
+                f"{varies} needs a form that generalizes, and `output.form` ({spec.output.form}) publishes "
+                "people's own values: use generalized, or `varies: latest`"
+            )
+        if command == "suppress":
+            yield f"{varies} is not part of `suppress`, which generalizes nothing: use `varies: latest`"
+        if any(name in prior.attributes for prior in priors):
+            yield (
+                f"{varies} cannot be combined with `privacy.robustness.priors` about it, which are about one "
+                "value per person: use `varies: latest`, or leave it out of `attributes`"
+            )
+
+
+def _lacking_for_rows(spec: ReleaseSpec) -> Iterator[str]:
+    """What a release of the rows of people needs, and what would tell which of them belong together."""
+    columns, form = spec.columns, f"`output.form` ({spec.output.form})"
+    if columns.person is None:
+        yield f"{form} shows the rows of people: say whose they are by `columns.person`, or use generalized"
+    if any(attribute.case == "svpi" for attribute in columns.attributes):
+        yield (
+            f"{form} shows several values of a person, and `columns.sensitive.case` (svpi) has one: use "
+            "`case: mvpi-multiset`, or the form generalized"
+        )
+    if columns.publish_as_is:
+        yield (
+            f"`columns.publish_as_is` cannot be combined with {form}: beside single rows it would tell which "
+            "of them belong together; remove one of them"
+        )
+    for field in ("household", "weight"):
+        if getattr(columns, field) is not None:
+            yield f"`columns.{field}` cannot be combined with {form}: use generalized, or remove it"
+    if spec.output.queries:
+        yield f"`output.queries` cannot be combined with {form}, whose rows are not people: remove it"
 
 
 def _lacking_for_groups(spec: ReleaseSpec, command: Command) -> Iterator[str]:

@@ -15,25 +15,27 @@ from ppdp_spark.core.suppression.r import has_l_candidacy, is_p_eligible
 
 
 @dataclass(frozen=True)
-class Conservation(Criterion[tuple[int, int]]):
-    """People and groups of a release add up to what was announced."""
+class Conservation(Criterion[tuple[int, int, int]]):
+    """People and groups of a release add up to what was announced, and rows where they are not people."""
 
     people: int
     groups: int
+    rows: int | None = None
 
     name: ClassVar[str] = "conservation"
     needs_counts: ClassVar[bool] = False
 
-    def summarise(self, groups: GroupSummaries, ids: IntArray) -> tuple[int, int]:
-        return int(groups.sizes.sum()), len(groups)
+    def summarise(self, groups: GroupSummaries, ids: IntArray) -> tuple[int, int, int]:
+        return int(groups.sizes.sum()), len(groups), 0 if self.rows is None else int(groups.counts.sum())
 
-    def merge(self, left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
-        return left[0] + right[0], left[1] + right[1]
+    def merge(self, left: tuple[int, int, int], right: tuple[int, int, int]) -> tuple[int, int, int]:
+        return left[0] + right[0], left[1] + right[1], left[2] + right[2]
 
-    def decide(self, statistic: tuple[int, int]) -> list[VerdictRow]:
-        people, groups = statistic
-        missing = abs(people - self.people) + abs(groups - self.groups)
-        level = f"{self.people} people in {self.groups} groups"
+    def decide(self, statistic: tuple[int, int, int]) -> list[VerdictRow]:
+        people, groups, rows = statistic
+        missing = abs(people - self.people) + abs(groups - self.groups) + abs(rows - (self.rows or 0))
+        of_rows = "" if self.rows is None else f" with {self.rows} rows"
+        level = f"{self.people} people{of_rows} in {self.groups} groups"
         status = "fail" if missing else "pass"
         return [VerdictRow(self.name, level, float(people), float(self.people), "=", groups, missing, status)]
 

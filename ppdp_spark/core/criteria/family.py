@@ -167,8 +167,9 @@ class Traits:
     least_size: Callable[[Parameters], int] = _one
 
     def closed(self, case: str) -> bool:
-        """Whether unions keep it, in a case of the spec or for whole records (`mvpi-records`)."""
-        return {"mvpi-records": EVERY_CASE - ONE_VALUE}.get(case, {case}) <= self.unions
+        """Whether unions keep it, in a case of the spec, for whole records (`mvpi-records`) or their rows."""
+        several = dict.fromkeys(("mvpi-records", "mvpi-rows"), EVERY_CASE - ONE_VALUE)
+        return several.get(case, {case}) <= self.unions
 
 
 @dataclass(frozen=True)

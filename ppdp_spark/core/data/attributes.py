@@ -19,6 +19,7 @@ from ppdp_spark.core.data.coded_people import Axis, Partition
 from ppdp_spark.core.data.grid import Grid, Scale
 from ppdp_spark.core.data.groups import FloatArray, IntArray
 from ppdp_spark.core.data.hierarchy import Hierarchy
+from ppdp_spark.errors import CHANGED, DataError
 
 OrderedKind = Literal["integer", "float", "decimal", "date", "timestamp", "timestamp_ntz"]
 
@@ -114,6 +115,13 @@ class Categorical:
     def axis(self) -> Axis:
         steps = max(1, len(self.values) - 1)
         return Axis(self.weight / steps, -self.weight / max(1, len(self.values)))
+
+    def codes(self, texts: pa.Array) -> pa.Array:
+        """Codes of texts, 0 for null; a text that is none of the values was not there before."""
+        found = pc.index_in(texts, value_set=pa.array(self.values, pa.string()))
+        if found.null_count != texts.null_count:
+            raise DataError(CHANGED)
+        return pc.fill_null(pc.add(found, 1), 0)
 
 
 Attribute = Ordered | Categorical

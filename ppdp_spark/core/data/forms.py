@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-FormName = Literal["generalized", "bucketized"]
+FormName = Literal["generalized", "bucketized", "rowwise"]
 
 BoundsName = Literal["grid", "tight"]
 """Where published ranges end: on lines of a public grid, or at the least and greatest value of a group."""
 
-GROUP_ID, COUNT = "group_id", "count"
-"""Columns of a release that no column of the table stands behind: group number, occurrences of a value."""
+GROUP_ID, COUNT, PEOPLE = "group_id", "count", "people"
+"""Columns of a release that the table lacks: group number, occurrences of a value, people of a group."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class ReleaseForm:
         name             what specs and manifests call it
         codes_published  whether people show their own quasi-identifiers; otherwise what describes their group
         side_by_side     whether a row shows all sensitive values of a person together
+        of_rows          whether it shows the rows of people, apart from each other: who has which is not told
         needs_sensitive  whether there is nothing to show without a sensitive column
         reserved         names of the columns that are added
     """
@@ -34,6 +35,7 @@ class ReleaseForm:
     side_by_side: bool
     needs_sensitive: bool
     reserved: tuple[str, ...]
+    of_rows: bool = False
 
     def columns(self, name: str, *, ordered: bool) -> tuple[str, ...]:
         """The published columns of a quasi-identifier: of an ordered one its label and both bounds."""
@@ -54,6 +56,14 @@ _ALL = (
         side_by_side=False,
         needs_sensitive=True,
         reserved=(GROUP_ID, COUNT),
+    ),
+    ReleaseForm(
+        "rowwise",
+        codes_published=False,
+        side_by_side=False,
+        needs_sensitive=True,
+        reserved=(GROUP_ID, PEOPLE),
+        of_rows=True,
     ),
 )
 

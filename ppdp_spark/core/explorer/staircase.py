@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ppdp_spark.core.criteria.skyline.formulas import MVPI_RECORDS, SVPI
+from ppdp_spark.core.criteria.skyline.formulas import MVPI_RECORDS, MVPI_ROWS, SVPI
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 
 
@@ -28,14 +28,15 @@ def staircase(
     """Positions of the groups that no other one undercuts, all of them containing σ.
 
     Among groups with the same #σ, V grows with n, and T grows with n − #σ − #s₍₁..ℓ₎ (SVPI), with n and
-    the factor of the ℓ values (MVPI), or with n and n − #σ − #s₍₁..ℓ₎ (whole records). So a group is
+    the factor of the ℓ values (MVPI), or with n and n − #σ − #s₍₁..ℓ₎ (whole records and rows). So a group is
     undercut by one with the same #σ and both quantities at most as large (of equal ones, that with the
     smallest id stays): what is left of each #σ is a staircase, and the minima of T, V and T·V over it are
     those over all groups.
     """
     if not len(people):
         return np.zeros(0, dtype=np.int64)
-    rest = people - occurrences - excluded if case in (SVPI, MVPI_RECORDS) else excluded
+    added = case in (SVPI, MVPI_RECORDS, MVPI_ROWS)
+    rest = people - occurrences - excluded if added else excluded
     together = occurrences * (people.max() + 1) + people
     order = np.lexsort((ids, rest, together))
     kept: IntArray = order[_records(occurrences[order], rest[order])]

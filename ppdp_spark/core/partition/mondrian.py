@@ -164,6 +164,16 @@ def grouped(codes: IntArray, order: IntArray, bounds: IntArray) -> Partition:
     return Partition(people, starts, lowest, highest, Cuts(none, none, none, none, none, none))
 
 
+def each_value(groups: Partition, codes: IntArray, offsets: IntArray) -> Partition:
+    """The same groups with each value of a person in the place of a person, along one attribute.
+
+    Person p has the values codes[offsets[p] : offsets[p + 1]], one at least.
+    """
+    values, person = _places(offsets[groups.order], offsets[groups.order + 1])
+    ends = np.searchsorted(person, groups.starts)
+    return grouped(codes[:, None], values, ends)
+
+
 def undivided_summary(
     sensitive: Sensitive, households: IntArray | None = None, weights: IntArray | None = None
 ) -> GroupSummaries:

@@ -72,6 +72,8 @@ def _what(release: Mapping[str, Any]) -> str:
         return ""
     form = text(release.get("form") or "grouped")
     rows = f"{data(release['rows'])} rows in " if release.get("rows") is not None else ""
+    if release.get("written") is not None:
+        rows = f"{data(release['written'])} rows of {data(release['rows'])} people in "
     return f"{form} table, {rows}{data(release.get('groups'))} groups"
 
 

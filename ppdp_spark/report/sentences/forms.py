@@ -37,6 +37,11 @@ FORM_WORDS = {
             "groups are."
         ),
     ),
+    "rowwise": FormWords(
+        alike="Every published combination of quasi-identifiers belongs to at least {} people.",
+        reader="Somebody who reads the release, knows everybody's quasi-identifiers from elsewhere",
+        visible=" People have several rows, and are counted once: rows are more.",
+    ),
 }
 
 OF_TABLES = FormWords(

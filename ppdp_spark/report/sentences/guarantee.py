@@ -64,6 +64,12 @@ class Setting:
         return self.case != "svpi" and self.side_by_side
 
     @property
+    def of_rows(self) -> bool:
+        """Whether rows show the values of people apart from each other."""
+        form = FORMS.get(str(self.form))
+        return form is not None and form.of_rows
+
+    @property
     def side_by_side(self) -> bool:
         """Whether sensitive values stand in rows, one row a person."""
         form = FORMS.get(str(self.form))

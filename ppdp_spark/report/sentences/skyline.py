@@ -19,6 +19,14 @@ WHOLE_RECORDS = (
     "The values of a person stand side by side in a row, so whole rows are what is dealt to people; the "
     "probability is an upper bound from the counts of each value."
 )
+OF_ROWS = (
+    "Somebody who knows everybody's quasi-identifiers, hence the groups, and so much about people, and "
+    "believes whatever they like about which rows of a group belong together, as long as its people are "
+    "alike to them; the probability is an upper bound from the rows of each value."
+)
+LIMITS_OF_ROWS = (
+    " Somebody who knows how many rows a person has, for those with many have more of the values."
+)
 LIMITS = (
     "Somebody who knows more than that, or knows something of another kind: above all that a value goes "
     "with certain quasi-identifiers."
@@ -103,9 +111,16 @@ def _told(point: Knowledge, held: bool, rows: list[Row], setting: Setting) -> Gu
         status="pass" if held else "fail",
         claim=claim,
         margin=margin(worst, noun, share=True),
-        holds=f"{RANDOM_WORLDS} {WHOLE_RECORDS}" if setting.records else RANDOM_WORLDS,
-        limits=LIMITS,
+        holds=_worlds(setting),
+        limits=LIMITS + LIMITS_OF_ROWS if setting.of_rows else LIMITS,
     )
+
+
+def _worlds(setting: Setting) -> str:
+    """What somebody believes before that knowledge."""
+    if setting.of_rows:
+        return OF_ROWS
+    return f"{RANDOM_WORLDS} {WHOLE_RECORDS}" if setting.records else RANDOM_WORLDS
 
 
 def _promise(point: Knowledge, values: Sequence[str], setting: Setting) -> str:

@@ -113,6 +113,8 @@ def as_bits(values: Numbers) -> IntArray:
 class CountValues:
     """How many rows of a partition have each of the values asked about, those that any has.
 
+    A row may have several values, each once.
+
     where
         asked  for each column `q0`, `q1`, … by its place: the bits of values, ascending
     """
@@ -123,7 +125,9 @@ class CountValues:
         counts = {j: np.zeros(len(values), np.int64) for j, values in self.asked.items()}
         for batch in batches:
             for j, values in self.asked.items():
-                bits = as_bits(batch.column(C.code(j)).drop_null().to_numpy(zero_copy_only=False))
+                held = batch.column(C.code(j))
+                held = held.flatten() if pa.types.is_list(held.type) else held
+                bits = as_bits(held.drop_null().to_numpy(zero_copy_only=False))
                 place = np.minimum(np.searchsorted(values, bits), len(values) - 1)
                 counts[j] += np.bincount(place[values[place] == bits], minlength=len(values))
         for j, people in counts.items():

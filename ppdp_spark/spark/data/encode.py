@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,17 +36,16 @@ def encode_rows(
 ) -> DataFrame:
     """One row per person: codes, household and weight, what is published as it is, and `content`.
 
-    Codes are `q0, q1, …`. `content` is a hash of the row as it came, by which samples are taken; of its
+    Codes are `q0, q1, …`. Where people keep all values of a quasi-identifier, the code is that of the
+    lowest one (of texts the first; null comes before all others), and `v0, v1, …` have what must be covered:
+    codes of the lowest and the highest value and of null, or all texts. `content` is a hash of the row as it
+    came, by which samples are taken; of its
     quasi-identifiers alone if no sensitive value may have a part in how groups are made. With `only`, just
     the codes of these quasi-identifiers and `sensitive`. A value that the profile did not see stops the job:
     codes would not mean the same any more.
     """
     rows = table.where(take_part(table, spec, roles)) if spec.nulls == "suppress" else table
-    wanted = [
-        quasi_value(name, kind, table).alias(C.code(j))
-        for j, (name, kind) in enumerate(roles.kinds.items())
-        if only is None or j in only
-    ]
+    wanted = [value for j in _positions(roles, only) for value in _quasi_values(table, spec, roles, j)]
     for place, declared in enumerate(spec.columns.attributes):
         wanted.append(sensitive_value(declared, table).alias(C.sensitive(place)))
     if only is None and spec.columns.household is not None:
@@ -59,12 +58,12 @@ def encode_rows(
         wanted.append(F.xxhash64(*map(C.column, hashed)).alias(C.CONTENT))
     rows = rows.select(*wanted)
     names, codes, bounds, texts = rows.columns, dict[str, Column](), list[int | float](), dict[str, _Texts]()
-    for j, attribute in enumerate(profile.attributes):
-        name = C.code(j)
-        if only is not None and j not in only:
-            continue
+    for j in _positions(roles, only):
+        attribute, name = profile.attributes[j], C.code(j)
         if isinstance(attribute, Ordered):
             codes[name] = _ordered_code(F.col(name), attribute, bounds)
+            if C.every(j) in names:
+                codes[C.every(j)] = _ordered_codes(F.col(C.every(j)), attribute, bounds)
         else:
             texts[name] = _Texts(attribute.values, first_code=1, null_code=0)
     for place, domain in enumerate(profile.domains):
@@ -76,6 +75,33 @@ def encode_rows(
     if bounds:
         rows = rows.withColumn(_BOUNDS, unseen_struct(rows.sparkSession, bounds))
     return rows.select(*(codes.get(name, F.col(name)).alias(name) for name in names))
+
+
+def _positions(roles: Roles, only: Collection[int] | None) -> list[int]:
+    """The places of the quasi-identifiers that are wanted."""
+    return [j for j in range(len(roles.kinds)) if only is None or j in only]
+
+
+def _quasi_values(table: DataFrame, spec: ReleaseSpec, roles: Roles, place: int) -> Iterator[Column]:
+    """What people are placed by along a quasi-identifier, and all that they have of it if they keep it."""
+    name, kind = list(roles.kinds.items())[place]
+    value = quasi_value(name, kind, table)
+    if place not in spec.columns.ranging:
+        yield value.alias(C.code(place))
+        return
+    yield _first(value).alias(C.code(place))
+    yield (value if kind == "categorical" else _ends(value)).alias(C.every(place))
+
+
+def _first(values: Column) -> Column:
+    """The lowest of several values; null if one of them is."""
+    return F.when(~F.exists(values, lambda x: x.isNull()), F.array_min(values))
+
+
+def _ends(values: Column) -> Column:
+    """The lowest and the highest of several values, and null if one of them is, each once."""
+    ends = F.array(F.array_min(values), F.array_max(values))
+    return F.array_distinct(F.concat(ends, F.filter(values, lambda x: x.isNull())))
 
 
 @dataclass(frozen=True)
@@ -103,6 +129,12 @@ def _ordered_code(value: Column, attribute: Ordered, bounds: list[int | float]) 
     code = (value - low + 1).cast(_narrowest(int(attribute.span) + 1))
     zero = F.lit(0).cast(_narrowest(int(attribute.span) + 1))
     return F.when(value.isNull(), zero).when(inside, code).otherwise(_stop("int").cast("tinyint"))
+
+
+def _ordered_codes(values: Column, attribute: Ordered, bounds: list[int | float]) -> Column:
+    """An array of values as an array of codes, or of physical numbers."""
+    each = F.transform(values, lambda value: _ordered_code(value, attribute, bounds))
+    return each.cast("array<int>") if attribute.narrow else each
 
 
 def _looked_up(rows: DataFrame, texts: Mapping[str, _Texts]) -> DataFrame:

@@ -2,7 +2,8 @@
 
 That nothing repeats is proved cheaply: equal identifiers have equal hashes, so if no hash occurs twice, no
 identifier does. Only where a hash does are the identifiers themselves counted, which decides: a mere
-collision of hashes, also one that somebody made, costs time and changes nothing.
+collision of hashes, also one that somebody made, costs time and changes nothing. Where the same text may
+be written in several ways, hashes tell nothing, and the identifiers are counted at once.
 
 Households say which people belong together: everybody must have one, and one only.
 """
@@ -21,7 +22,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.key_names import is_integer, key_digest, words
-from ppdp_spark.spark.data.sameness import folded
+from ppdp_spark.spark.data.sameness import folded, hashed_alike, holds
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
@@ -66,7 +67,7 @@ def _require(table: DataFrame, columns: ColumnsSpec, problem: Callable[[DataFram
         f"`columns.identifiers`: `{name}` is {kind.simpleString()}, which cannot be compared; "
         "cast it to text, or list it in `columns.may_repeat`"
         for name, kind in types.items()
-        if isinstance(kind, T.MapType | T.VariantType)
+        if holds(kind, T.MapType, T.VariantType)
     ]
     if unfit:
         raise DataError(unfit)
@@ -77,8 +78,9 @@ def _require(table: DataFrame, columns: ColumnsSpec, problem: Callable[[DataFram
 
 
 def _problem(table: DataFrame, name: str) -> str | None:
-    value = folded(C.column(name), table.schema[name].dataType)
-    if not some_hash_repeats(table, F.xxhash64(value)):
+    kind = table.schema[name].dataType
+    value = folded(C.column(name), kind)
+    if hashed_alike(kind) and not some_hash_repeats(table, F.xxhash64(value)):
         return None
     return repeats_told(table, name, value)
 
@@ -86,7 +88,7 @@ def _problem(table: DataFrame, name: str) -> str | None:
 def _shared(table: DataFrame, name: str, *, person: str) -> str | None:
     value, owner = (folded(C.column(one), table.schema[one].dataType) for one in (name, person))
     pairs = table.select(value.alias("value"), owner.alias("person")).distinct()
-    if not some_hash_repeats(pairs, F.xxhash64("value")):
+    if hashed_alike(table.schema[name].dataType) and not some_hash_repeats(pairs, F.xxhash64("value")):
         return None
     counted = pairs.groupBy("value").count()
     shared = F.count_if(F.col("count") > 1).alias("values")

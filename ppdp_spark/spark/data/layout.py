@@ -21,6 +21,7 @@ from ppdp_spark.core.data.packing import Packing
 from ppdp_spark.core.data.sorting import radix_order
 from ppdp_spark.core.data.value_names import only_one
 from ppdp_spark.core.data.weight_units import sums_of_groups
+from ppdp_spark.core.partition.mondrian import each_value
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 
@@ -63,6 +64,7 @@ class Layout:
         weighted         whether people have weights, of which described groups have the sum
         weight_shown     whether the last of the columns published as they are is that of weights; if not,
                          described groups keep lists of them for the owner
+        ranging          places of the quasi-identifiers of which people keep all their values
     """
 
     attributes: tuple[Attribute, ...]
@@ -72,6 +74,7 @@ class Layout:
     households: bool = False
     weighted: bool = False
     weight_shown: bool = False
+    ranging: tuple[int, ...] = ()
 
     @property
     def domain(self) -> SensitiveDomain | None:
@@ -117,6 +120,7 @@ class Layout:
     def row_names(self) -> list[str]:
         """Columns of packed rows: words, codes too wide for them, and what is carried along."""
         arrays = [] if self._single else list(self.held)
+        arrays += [C.every(j) for j in self.ranging]
         owned = list(C.HOUSEHOLD_NAME) if self.households else []
         owned += [C.WEIGHT] if self.weighted else []
         return [C.word(w) for w in range(self.packing.words)] + self._wide + arrays + self._kept + owned
@@ -206,7 +210,10 @@ class Layout:
         out[C.SOUND] = pa.array([sound] * len(sizes), pa.bool_())
         penalties = np.empty((len(sizes), len(people.columns)), np.float64)
         for j, column in enumerate(people.columns):
-            description = generalize(column, groups, j)
+            if j in self.ranging:
+                description = generalize(*_each_value(column, people.arrays[C.every(j)], groups), 0)
+            else:
+                description = generalize(column, groups, j)
             out |= {f"{C.code(j)}_{name}": array for name, array in description.arrays.items()}
             penalties[:, j] = description.penalty
         flat = pa.FixedSizeListArray.from_arrays(pa.array(penalties.ravel()), len(people.columns))
@@ -223,8 +230,15 @@ class Layout:
         out |= _lists(arrays, self.published_names, order, groups.starts)
         return pa.RecordBatch.from_pydict(out | self._unlinked(people, groups))
 
+    @property
+    def of_rows(self) -> bool:
+        """Whether the rows of people are published, apart from each other."""
+        return any(domain.of_rows for domain in self.domains)
+
     def _unlinked(self, people: People, groups: Partition) -> dict[str, pa.Array]:
-        """Lists of several attributes, each in the order of its own values: who has which is lost."""
+        """Lists of several attributes, or of rows, in the order of their values: who has which is lost."""
+        if self.of_rows:
+            return {C.SENSITIVE: self._rows(people.sensitive, groups)}
         if len(self.domains) < 2:
             return {}
         group, lists = _group_of_each(groups), dict[str, pa.Array]()
@@ -233,6 +247,14 @@ class Layout:
             by_value = groups.order[radix_order([group, values])]
             lists |= _lists(people.arrays, [name], by_value, groups.starts)
         return lists
+
+    def _rows(self, sensitive: Sensitive, groups: Partition) -> pa.Array:
+        """The texts of all rows of each group in the order of their codes."""
+        assert self.domain is not None
+        rows = each_value(groups, sensitive.values, sensitive.offsets)
+        codes, group = sensitive.values[rows.order], _group_of_each(rows)
+        texts = pa.array(self.domain.values, pa.string()).take(pa.array(codes[radix_order([group, codes])]))
+        return pa.ListArray.from_arrays(pa.array(rows.starts, pa.int32()), texts)
 
     def _household_lists(
         self, households: IntArray, sensitive: Sensitive, groups: Partition
@@ -259,14 +281,14 @@ class Layout:
     @property
     def in_order(self) -> bool:
         """Whether the people of each group leave the tasks in the order of their published content."""
-        return not self.kept and (not self.domains or self._single)
+        return not self.kept and (not self.domains or self._single or self.of_rows)
 
     def _canonical(self, people: People, groups: Partition) -> IntArray:
         """People of each group in the order of their codes, as far as published, then of their value."""
         if not (self.in_order and self.published_names):
             return groups.order
         codes = [column.codes for column in people.columns] if self.codes_published else []
-        held = [people.sensitive.values] if len(self.domains) == 1 else []
+        held = [people.sensitive.values] if len(self.domains) == 1 and self._single else []
         keys: list[IntArray] = [_group_of_each(groups), *(key[groups.order] for key in (*codes, *held))]
         return np.asarray(groups.order[radix_order(keys)])
 
@@ -288,7 +310,11 @@ class Layout:
         fields += [T.StructField(name, T.ArrayType(T.IntegerType())) for name in lists]
         fields += [T.StructField(C.POPULATION, T.LongType())] if self.weighted else []
         fields += [T.StructField(C.WEIGHTS, T.ArrayType(T.LongType()))] if self.weights_owned else []
-        fields += [self._list(name, rows) for name in self.published_names]
+        texts = T.ArrayType(T.StringType())
+        fields += [
+            T.StructField(name, texts) if self.of_rows and name in self.held else self._list(name, rows)
+            for name in self.published_names
+        ]
         fragment = [T.StructField(C.FRAGMENT, T.IntegerType())] if self.households else []
         return T.StructType(fields + fragment)
 
@@ -303,6 +329,16 @@ class Layout:
 def _group_of_each(groups: Partition) -> IntArray:
     """The group of every person, in the order of the groups."""
     return np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
+
+
+def _each_value(column: CodeColumn, lists: pa.Array, groups: Partition) -> tuple[CodeColumn, Partition]:
+    """All values of people along one attribute as if each were a person's: groups are to cover every one."""
+    attribute, values = column.attribute, lists.flatten()
+    if isinstance(attribute, Categorical):
+        values = attribute.codes(values)
+    found = CodeColumn.read(attribute, values)
+    offsets = np.concatenate([[0], np.cumsum(lists.value_lengths().to_numpy(zero_copy_only=False))])
+    return found, each_value(groups, found.codes, offsets)
 
 
 def _each_once(values: NDArray[np.int32], offsets: IntArray) -> tuple[NDArray[np.int32], IntArray]:

@@ -2,8 +2,9 @@
 
 Every guarantee is about records, one per person; a person with six rows would otherwise pass for six people.
 The rows of a person are brought together by one shuffle. Quasi-identifiers and columns published as they are
-must agree within a person, or the row that is the latest decides; sensitive values become the person's set
-or multiset, which is what the MVPI cases are for [Skyline, Sec 2].
+must agree within a person, or the row that is the latest decides, or all values of a quasi-identifier are
+kept; sensitive values become the person's set or multiset, which is what the MVPI cases are for
+[Skyline, Sec 2].
 """
 
 from __future__ import annotations
@@ -154,12 +155,14 @@ def _parts(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -> Iterat
     agreeing = partial(_agreeing, table)
     late = [name for name, declared in columns.quasi_identifiers.items() if declared.varies == "latest"]
     latest = _latest(table, person, late)
-    for name in columns.quasi_identifiers:
+    for name, declared in columns.quasi_identifiers.items():
         field = f"columns.quasi_identifiers.{name}"
         if name in late:
             yield _Part(name, field, latest[f"late{late.index(name)}"])
+        elif declared.varies == "range":
+            yield _Part(name, field, _different(table, name))
         else:
-            yield agreeing(name, field, "declare `varies: latest`, or clean the table")
+            yield agreeing(name, field, "declare `varies: latest` or `varies: range`, or clean the table")
     for name in columns.publish_as_is:
         yield agreeing(name, "columns.publish_as_is", "leave the column out, or clean the table")
     if columns.household is not None:
@@ -168,12 +171,12 @@ def _parts(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -> Iterat
         yield agreeing(columns.weight.column, "columns.weight", "clean the table: a person has one weight")
     several = len(columns.attributes) > 1
     fix = "" if several else "declare `case: mvpi-set` or `mvpi-multiset`, or "
-    for field, declared in sensitive_places(columns):
-        name = declared.column
-        if declared.case == "svpi":
+    for field, sensitive in sensitive_places(columns):
+        name = sensitive.column
+        if sensitive.case == "svpi":
             yield agreeing(name, field, f"{fix}clean the table")
         else:
-            yield _Part(name, field, _collected(table, name, each_once=declared.case == "mvpi-set"))
+            yield _Part(name, field, _collected(table, name, each_once=sensitive.case == "mvpi-set"))
 
 
 def _agreeing(table: DataFrame, name: str, field: str, fix: str) -> _Part:
@@ -194,6 +197,12 @@ def _latest(table: DataFrame, person: PersonSpec, names: Sequence[str]) -> Colum
     assert person.latest_by is not None
     values = [_folded(table, name).alias(f"late{i}") for i, name in enumerate(names)]
     return F.max(F.struct(_folded(table, person.latest_by).alias("date"), *values))
+
+
+def _different(table: DataFrame, name: str) -> Column:
+    """The values of all rows of a person, each once, in ascending order; null is one, and comes last."""
+    held = F.collect_set(F.struct(_folded(table, name).alias("held")))
+    return F.array_sort(F.transform(held, lambda one: one["held"]))
 
 
 def _collected(table: DataFrame, name: str, *, each_once: bool) -> Column:

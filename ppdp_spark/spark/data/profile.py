@@ -22,7 +22,7 @@ from ppdp_spark.core.data.value_names import only_one
 from ppdp_spark.errors import CHANGED, DataError
 from ppdp_spark.spark.data.physical import YEARS, to_physical
 from ppdp_spark.spark.data.sameness import folded, null_as_element, text_of
-from ppdp_spark.spark.data.tables import Roles
+from ppdp_spark.spark.data.tables import Roles, element_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ppdp_spark.spec import ReleaseSpec, SensitiveSpec
 
 NULL_LABEL = "(null)"
-RECORDS = "mvpi-records"
+RECORDS, ROWS = "mvpi-records", "mvpi-rows"
 MOST_CATEGORIES = 2_000_000
 MOST_SENSITIVE_VALUES = 100_000
 
@@ -42,8 +42,9 @@ class SensitiveDomain:
     """Sensitive values in code order (null last) and how many people, or occurrences, each has.
 
     where
-        case     how many values a person has: `svpi`, `mvpi-set`, `mvpi-multiset`
-        records  whether the values of a person are published side by side; then counts are people
+        case   how many values a person has: `svpi`, `mvpi-set`, `mvpi-multiset`
+        shown  how several values of a person are published, if not as a multiset of the group: side by side
+               (`mvpi-records`; counts are people then), or as rows
     """
 
     column: str
@@ -51,12 +52,22 @@ class SensitiveDomain:
     type: str
     values: tuple[str | None, ...]
     counts: tuple[int, ...]
-    records: bool = False
+    shown: str = ""
+
+    @property
+    def records(self) -> bool:
+        """Whether the values of a person are published side by side."""
+        return self.shown == RECORDS
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether the rows of people are published, apart from each other."""
+        return self.shown == ROWS
 
     @property
     def judged_case(self) -> str:
         """What the reader of the release sees: the case that criteria must be about."""
-        return RECORDS if self.records else self.case
+        return self.shown or self.case
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -96,12 +107,29 @@ class Profile:
 
 
 def quasi_value(name: str, kind: str, table: DataFrame) -> Column:
-    """The value of a quasi-identifier: its physical number, or its text; NaN is null."""
-    if kind != "categorical":
-        data_type = table.schema[name].dataType
-        scale = data_type.scale if isinstance(data_type, T.DecimalType) else 0
-        return to_physical(column(name), kind, scale)
-    return text_of(column(name), table.schema[name].dataType)
+    """The value of a quasi-identifier: its physical number, or its text; NaN is null.
+
+    An array of them, each once, where a person keeps all values.
+    """
+    data_type = table.schema[name].dataType
+    if kind == "categorical":
+        return text_of(column(name), data_type)
+    element = element_of(data_type)
+    scale = element.scale if isinstance(element, T.DecimalType) else 0
+    if isinstance(data_type, T.ArrayType):
+        return F.transform(column(name), lambda value: to_physical(value, kind, scale))
+    return to_physical(column(name), kind, scale)
+
+
+def lacking_value(name: str, kind: str, table: DataFrame) -> Column:
+    """Whether a quasi-identifier of a person is null, or one of its values is."""
+    value = quasi_value(name, kind, table)
+    return _some_null(value) if _several(table, name) else value.isNull()
+
+
+def _several(table: DataFrame, name: str) -> bool:
+    """Whether people keep all their values of a quasi-identifier."""
+    return isinstance(table.schema[name].dataType, T.ArrayType)
 
 
 def sensitive_value(declared: SensitiveSpec, table: DataFrame) -> Column:
@@ -119,7 +147,7 @@ def take_part(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Column:
     """Whether a row takes part: all do, unless nulls are to be suppressed."""
     if spec.nulls == "category":
         return F.lit(True)
-    parts = [quasi_value(name, kind, table).isNull() for name, kind in roles.kinds.items()]
+    parts = [lacking_value(name, kind, table) for name, kind in roles.kinds.items()]
     for declared in spec.columns.attributes:
         value = _folded_sensitive(declared, table)
         parts.append(value.isNull())
@@ -190,10 +218,11 @@ def _first_pass(table: DataFrame, spec: ReleaseSpec, roles: Roles, part: Column)
     ]
     for j, (name, kind) in enumerate(roles.kinds.items()):
         value = quasi_value(name, kind, table)
-        wanted.append(F.count_if(value.isNull()).alias(f"nulls_{j}"))
-        present = F.when(part, value)
+        wanted.append(F.count_if(lacking_value(name, kind, table)).alias(f"nulls_{j}"))
         if kind != "categorical":
-            wanted += [F.min(present).alias(f"low_{j}"), F.max(present).alias(f"high_{j}")]
+            ends = (F.array_min(value), F.array_max(value)) if _several(table, name) else (value, value)
+            low, high = (F.when(part, end) for end in ends)
+            wanted += [F.min(low).alias(f"low_{j}"), F.max(high).alias(f"high_{j}")]
     for place, declared in enumerate(spec.columns.attributes):
         value = _folded_sensitive(declared, table)
         missing = value.isNull() if declared.case == "svpi" else _some_null(value)
@@ -247,7 +276,8 @@ def _reject(spec: ReleaseSpec, roles: Roles, found: dict[str, Any], nulls: dict[
 
 def _distinct(rows: DataFrame, name: str) -> pa.ChunkedArray:
     """Distinct categories of a column, one more than are allowed at the most."""
-    texts = rows.select(quasi_value(name, "categorical", rows).alias("text")).distinct()
+    value = quasi_value(name, "categorical", rows)
+    texts = rows.select((F.explode(value) if _several(rows, name) else value).alias("text")).distinct()
     return texts.limit(MOST_CATEGORIES + 2).toArrow().column(0)
 
 
@@ -275,7 +305,7 @@ def _attribute(
     categories: dict[str, list[str]],
 ) -> Attribute:
     declared = spec.columns.quasi_identifiers[name]
-    data_type = table.schema[name].dataType
+    data_type = element_of(table.schema[name].dataType)
     kind = roles.kinds[name]
     if kind != "categorical":
         scale = data_type.scale if isinstance(data_type, T.DecimalType) else 0
@@ -296,8 +326,8 @@ def _sensitive_domain(
 ) -> SensitiveDomain:
     """Values of one sensitive attribute and their counts, by one aggregation; null, if any, comes last."""
     declared, type_name = spec.columns.attributes[place], roles.sensitive[place]
-    value, records = sensitive_value(declared, rows), publishes_records(spec, declared)
-    value = F.array_distinct(value) if records else value
+    value, shown = sensitive_value(declared, rows), _shown(spec, declared)
+    value = F.array_distinct(value) if shown == RECORDS else value
     single = rows.select((value if declared.case == "svpi" else F.explode(value)).alias("v"))
     counted = single.groupBy("v").count().limit(most + 1).toArrow()
     if counted.num_rows > most:
@@ -308,12 +338,15 @@ def _sensitive_domain(
     pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], type_name))
     values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
-    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, records)
+    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, shown)
 
 
-def publishes_records(spec: ReleaseSpec, declared: SensitiveSpec) -> bool:
-    """Whether a release shows several values of a person side by side."""
-    return declared.case != "svpi" and FORMS[spec.output.form].side_by_side
+def _shown(spec: ReleaseSpec, declared: SensitiveSpec) -> str:
+    """How a release shows several values of a person, if not as a multiset of the group."""
+    form = FORMS[spec.output.form]
+    if declared.case == "svpi":
+        return ""
+    return RECORDS if form.side_by_side else ROWS if form.of_rows else ""
 
 
 def labels_of(values: Sequence[str | None]) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ so; as texts, values of one column are then equal iff they are the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -19,6 +21,32 @@ def folded(value: Column, kind: T.DataType) -> Column:
         element = kind.elementType
         return F.transform(value, lambda x: folded(x, element))
     return value
+
+
+def holds(kind: T.DataType, *sought: type[T.DataType]) -> bool:
+    """Whether values of a type are of one of some types, or have such values inside."""
+    return any(isinstance(inner, sought) for inner in _inside(kind))
+
+
+def hashed_alike(kind: T.DataType) -> bool:
+    """Whether values that are the same have the same hash.
+
+    Texts of another collation than that of their bytes, such as one that ignores case, need not.
+    """
+    return all(getattr(inner, "collation", _BYTES) == _BYTES for inner in _inside(kind))
+
+
+def _inside(kind: T.DataType) -> Iterator[T.DataType]:
+    yield kind
+    if isinstance(kind, T.ArrayType):
+        yield from _inside(kind.elementType)
+    elif isinstance(kind, T.StructType):
+        for field in kind.fields:
+            yield from _inside(field.dataType)
+
+
+_BYTES = "UTF8_BINARY"
+"""The collation of texts that are the same where their bytes are."""
 
 
 def null_as_element(texts: Column) -> Column:

@@ -79,7 +79,8 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
     kinds: dict[str, str] = {}
     for name, attribute in columns.quasi_identifiers.items():
         if name in types:
-            kinds[name] = _kind(name, attribute.type, types[name], bool(attribute.hierarchy), problems)
+            found = element_of(types[name]) if attribute.varies == "range" else types[name]
+            kinds[name] = _kind(name, attribute.type, found, bool(attribute.hierarchy), problems)
     sensitive = _sensitive_types(columns, types, problems)
     problems += _weight_problems(columns, types)
     for name in columns.publish_as_is:
@@ -121,6 +122,17 @@ def reject_name_clashes(spec: ReleaseSpec, roles: Roles) -> None:
         raise DataError(f"published columns would share a name: {', '.join(twice)}; rename them in the input")
 
 
+def require_single_values(table: DataFrame, spec: ReleaseSpec) -> None:
+    """Where the rows of people are published, each has one value."""
+    for place, attribute in sensitive_places(spec.columns) if FORMS[spec.output.form].of_rows else ():
+        kind = table.schema[attribute.column].dataType
+        if isinstance(kind, T.ArrayType):
+            raise DataError(
+                f"`{place}.column`: `{attribute.column}` is {kind.simpleString()}, and `output.form` "
+                f"({spec.output.form}) publishes one value per row; explode it, or use the form generalized"
+            )
+
+
 def _missing(types: Mapping[str, T.DataType], declared: Mapping[str, str]) -> list[str]:
     problems = []
     for name, field in declared.items():
@@ -153,6 +165,11 @@ def declared_columns(columns: ColumnsSpec, *, of_rows: bool = False) -> dict[str
     if columns.group is not None:
         names[columns.group] = "columns.group"
     return names
+
+
+def element_of(kind: T.DataType) -> T.DataType:
+    """The type of single values, where those of a person may stand in an array."""
+    return kind.elementType if isinstance(kind, T.ArrayType) else kind
 
 
 def _kind(name: str, wanted: str | None, found: T.DataType, hierarchy: bool, problems: list[str]) -> str:
@@ -229,7 +246,7 @@ def _sensitive_type(place: str, declared: SensitiveSpec, found: T.DataType, prob
             f"{found.simpleString()}: it needs {fix}"
         )
         return found.simpleString()
-    element = found.elementType if isinstance(found, T.ArrayType) else found
+    element = element_of(found)
     if type(element) not in KINDS:
         problems.append(
             f"`{place}.column`: values of type {element.simpleString()} are not supported; "

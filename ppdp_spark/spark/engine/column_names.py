@@ -7,12 +7,12 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.forms import COUNT as COUNT
 from ppdp_spark.core.data.forms import GROUP_ID as GROUP_ID
+from ppdp_spark.core.data.forms import PEOPLE as PEOPLE
 
 FRAGMENT = "fragment"
 CONTENT = "content"
 SENSITIVE = "sensitive"
 PATH = "path"
-PEOPLE = "people"
 SIZE = "size"
 SOUND = "sound"
 PENALTY = "penalty"
@@ -37,6 +37,11 @@ WEIGHTS, POPULATION = "weights", "population"
 def code(position: int) -> str:
     """The column of codes of the quasi-identifier at `position`."""
     return f"q{position}"
+
+
+def every(position: int) -> str:
+    """The column with all values that people have of the quasi-identifier at `position`."""
+    return f"v{position}"
 
 
 def word(position: int) -> str:

@@ -12,11 +12,13 @@ from pyspark.sql import types as T
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.data.value_names import ValueDomain
+from ppdp_spark.errors import TWO_WAYS
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import dictionary
 from ppdp_spark.spark.data.group_scan import ListedGroups, Reduction, reduce_groups
-from ppdp_spark.spark.data.profile import RECORDS, labels_of, natural_order
+from ppdp_spark.spark.data.profile import RECORDS, ROWS, labels_of, natural_order
 from ppdp_spark.spark.data.sameness import null_as_element, text_of
+from ppdp_spark.spark.data.tables import element_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.adjacent_groups import reduce_runs
 from ppdp_spark.spark.judge.counts import PERSON, CountGroups, placed_rows
@@ -129,7 +131,7 @@ def counted_groups(
         texts = F.array_distinct(null_as_element(texts))
     texts = texts.alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
-    kind = _element(table.schema[name].dataType).simpleString()
+    kind = element_of(table.schema[name].dataType).simpleString()
     values, counts = value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
     coded = _coded(table.select(*wanted, texts), values, case)
     groups = placed_rows(coded, types, mark)
@@ -140,13 +142,39 @@ def counted_groups(
     return Grouped(groups, reading, values, counts, case, coded, listed, kind=kind)
 
 
-def _element(kind: T.DataType) -> T.DataType:
-    return kind.elementType if isinstance(kind, T.ArrayType) else kind
+def rows_of_groups(table: DataFrame, name: str, description: Column) -> Grouped:
+    """Groups of a release of ours that shows the rows of people, and in each how many its group has.
+
+    The job stops where rows of a group do not agree about that, or are fewer than the people.
+    """
+    kind = table.schema[name].dataType
+    same = F.xxhash64(description, C.column(C.PEOPLE)).alias("same")
+    texts = table.select(C.GROUP_ID, C.PEOPLE, same, text_of(C.column(name), kind).alias(C.VALUE))
+    number = F.count(F.lit(1)).alias(C.COUNT)
+    cells = texts.groupBy(C.GROUP_ID, C.PEOPLE, "same", C.VALUE).agg(number)
+    values, counts = value_counts(cells, kind)
+    entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), C.COUNT)
+    listed = (
+        with_codes(cells, values)
+        .groupBy(C.GROUP_ID)
+        .agg(
+            F.collect_list(entry).alias("entries"),
+            F.min(C.PEOPLE).cast("bigint").alias(C.PEOPLE),
+            (F.min("same") == F.max("same")).alias("same"),
+            F.sum(C.COUNT).alias("rows"),
+        )
+    )
+    people, told = F.col(C.PEOPLE), F.col("same") & F.col(C.PEOPLE).between(1, F.col("rows"))
+    size = F.when(told, people).otherwise(F.raise_error(F.lit(TWO_WAYS)).cast("bigint")).alias(C.SIZE)
+    lists = [F.col("entries")[field].alias(field) for field in (C.VALUE, C.COUNT)]
+    groups = listed.select(F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID), size, *lists)
+    reading = ListedGroups(max(1, len(values)))
+    return Grouped(groups, reading, values, counts, ROWS, kind=kind.simpleString())
 
 
 def value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
     """Distinct texts of column `value` with the sum of `count`, in the order of codes."""
-    element = _element(kind)
+    element = element_of(kind)
     found = values.groupBy(C.VALUE).agg(F.sum(C.COUNT)).toArrow()
     pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], element.simpleString()))

@@ -80,16 +80,16 @@ class CodedTable:
         used = {place for places in prior_places(spec) for place in places}
         signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
         published = FORMS[spec.output.form].codes_published
-        kept, households = len(spec.columns.as_is), spec.columns.household is not None
-        weight = spec.columns.weight
+        columns, weight = spec.columns, spec.columns.weight
         layout = Layout(
             profile.attributes,
             profile.domains,
             published,
-            kept,
-            households,
+            len(columns.as_is),
+            households=columns.household is not None,
             weighted=weight is not None,
             weight_shown=weight is not None and weight.publish,
+            ranging=columns.ranging,
         )
         return cls(spec, profile, layout, rows, sample, signed, saver, stages, least)
 

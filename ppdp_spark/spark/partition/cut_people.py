@@ -66,7 +66,7 @@ class CutFragment:
                 numbers = arrays[C.FRAGMENT].take(pa.array(np.zeros(described.num_rows, np.int64)))
                 described = described.append_column(C.FRAGMENT, numbers)
             if self.audit is not None:
-                found = pickle.dumps(self.audit.audit(codes, people.sensitive, groups, people.axes))
+                found = pickle.dumps(self.audit.audit(people.codes, people.sensitive, groups, people.axes))
                 column = pa.array([found, *[None] * (described.num_rows - 1)], pa.binary())
                 described = described.append_column(C.AUDIT, column)
             yield described

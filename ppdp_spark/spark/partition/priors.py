@@ -75,7 +75,7 @@ def beside_people(
 
     Rows of priors have the number of their set in `prior_set`; what they lack is null, or 0 in the
     columns named by `blank`. Small tables go to every task as a whole; of others each task gets what
-    its rows need. The lists of people are empty, not null: on the way to Python, Arrow goes through all
+    its rows need. Lists that are not there are empty, not null: on the way to Python, Arrow goes through all
     null lists of a batch again for every row.
     """
     types = {field.name: field.dataType for field in rows.schema}
@@ -110,7 +110,8 @@ def _same(keys: Sequence[str]) -> list[Column]:
 
 
 def _absent(name: str, kind: T.DataType, blank: Sequence[str]) -> Column:
-    return (F.lit(0) if name in blank else F.lit(None)).cast(kind).alias(name)
+    nothing = F.lit(0) if name in blank else F.array() if isinstance(kind, T.ArrayType) else F.lit(None)
+    return nothing.cast(kind).alias(name)
 
 
 def without_prior(rows: DataFrame, table: DataFrame, keys: Sequence[str]) -> int:

@@ -111,6 +111,27 @@ class PeopleRows:
 
 
 @dataclass(frozen=True)
+class UnlinkedRows:
+    """One row per sensitive value of a person, those of a group in the order they stand in.
+
+    where
+        repeated  columns of groups that every row of the group gets, with their published names
+    """
+
+    repeated: Mapping[str, str]
+    domain: SensitiveDomain
+    values: Values
+
+    def rows(self, groups: pa.Table) -> pa.Table:
+        held = whole(groups, C.SENSITIVE)
+        group, codes = pa.array(_owners(_lengths(held))), self.domain.codes(held.flatten())
+        columns = {
+            published: _compact(whole(groups, name)).take(group) for name, published in self.repeated.items()
+        }
+        return pa.table({**columns, self.domain.column: self.values(codes)})
+
+
+@dataclass(frozen=True)
 class ValueCounts:
     """One row per group and sensitive value that occurs in it, with the number of occurrences."""
 

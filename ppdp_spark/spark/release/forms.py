@@ -8,11 +8,13 @@ from typing import Any
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.storage import MANIFEST
 from ppdp_spark.spark.release.bucketized import BucketizedForm
-from ppdp_spark.spark.release.generalized import GeneralizedForm
+from ppdp_spark.spark.release.generalized import GeneralizedForm, RowwiseForm
 from ppdp_spark.spark.release.publication import FormOnSpark
 from ppdp_spark.spec import ReleaseSpec
 
-ON_SPARK: dict[str, FormOnSpark] = {form.traits.name: form for form in (GeneralizedForm(), BucketizedForm())}
+ON_SPARK: dict[str, FormOnSpark] = {
+    form.traits.name: form for form in (GeneralizedForm(), BucketizedForm(), RowwiseForm())
+}
 
 
 def form_of(spec: ReleaseSpec) -> FormOnSpark:

@@ -1,4 +1,4 @@
-"""The generalized form: one row per person, with the group's description of each quasi-identifier."""
+"""Forms in which groups are described: one row per person, or the rows of people apart from each other."""
 
 from __future__ import annotations
 
@@ -20,13 +20,22 @@ from ppdp_spark.spark.data.physical import from_physical, range_label
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.generalized_files import ReleaseFiles
-from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups
-from ppdp_spark.spark.release.described_rows import DescribedRows, PeopleRows, Reading, Values
+from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups, rows_of_groups
+from ppdp_spark.spark.release.described_rows import (
+    DescribedRows,
+    PeopleRows,
+    Reading,
+    UnlinkedRows,
+    Values,
+)
 from ppdp_spark.spark.release.publication import FormOnSpark, Publication, ShownTables
 
 
 class GeneralizedForm(FormOnSpark):
-    """One table. Columns get the user's names in the last step only, where they cannot meet ours."""
+    """One table, a row per person.
+
+    Columns get the user's names in the last step only, where they cannot meet ours.
+    """
 
     traits: ClassVar[ReleaseForm] = FORMS["generalized"]
 
@@ -78,6 +87,47 @@ class GeneralizedForm(FormOnSpark):
         """Which value stands beside whom is not used: everybody of a group looks alike."""
         table = spark.read.parquet(data.literal)
         return ShownTables(table, table.withColumn(C.COUNT, F.lit(1)))
+
+
+class RowwiseForm(GeneralizedForm):
+    """One table of the rows of people, with the description of their group and how many people it has.
+
+    The rows of a group are in the order of their values: which of them belong together, and how many are of
+    one person, is not told.
+    """
+
+    traits: ClassVar[ReleaseForm] = FORMS["rowwise"]
+
+    def spread(self, publication: Publication) -> tuple[DataFrame, list[tuple[Folder, DescribedRows]]]:
+        layout, session = publication.layout, publication.groups.sparkSession
+        described, domain = _described(layout), layout.domain
+        assert domain is not None
+        public = {ours: name for ours, (name, _) in described.items()} | {C.SIZE: C.PEOPLE}
+        wanted = publication.groups.select(C.FRAGMENT, C.SIZE, *_aliased(described), C.SENSITIVE)
+        values = Values(typed_values(session, domain.values, domain.type))
+        return wanted, [(publication.folder, UnlinkedRows(public, domain, values))]
+
+    def tables(self, publication: Publication) -> list[tuple[Folder, DataFrame]]:
+        described, domain = _described(publication.layout), publication.layout.domain
+        assert domain is not None
+        value = F.posexplode(C.SENSITIVE).alias("place", C.VALUE)
+        rows = publication.groups.select(*_aliased(described), C.SIZE, value)
+        named = [F.col(ours).alias(name) for ours, (name, _) in described.items()]
+        typed = F.col(C.VALUE).cast(domain.type).alias(domain.column)
+        ordered = rows.sortWithinPartitions(C.GROUP_ID, "place")
+        return [(publication.folder, ordered.select(*named, F.col(C.SIZE).alias(C.PEOPLE), typed))]
+
+    def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any], place: int = 0) -> Grouped:
+        table, sensitive = spark.read.parquet(data.literal), published_attributes(manifest)[place]
+        described = [C.column(name) for name in manifest["columns"]["quasi_identifiers"]]
+        return rows_of_groups(table, sensitive["column"], F.xxhash64(*described))
+
+    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
+        """As many people as a group says it has; which rows are whose is not used."""
+        table = spark.read.parquet(data.literal)
+        each = F.explode(F.sequence(F.lit(1), F.col(C.PEOPLE))).alias("place")
+        people = table.dropDuplicates([C.GROUP_ID]).select("*", each).drop("place")
+        return ShownTables(people, table.withColumn(C.COUNT, F.lit(1)))
 
 
 def _described(layout: Layout) -> dict[str, tuple[str, Column]]:

@@ -40,7 +40,8 @@ def publish(
         weights=scratch / WEIGHTS if layout.weights_owned else None,
     )
     written = form_of(spec).write(publication)
-    require_conserved(metrics["people"] if written is None else written, metrics["people"])
+    expected = metrics.get("written", metrics["people"])
+    require_conserved(expected if written is None else written, expected)
     owned = {
         EXTREMA: publication.owned,
         HOUSEHOLDS: publication.households,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +18,7 @@ class PublishedTables:
 
     where
         folder      the release folder
-        form        `generalized` or `bucketized`
+        form        `generalized`, `bucketized` or `rowwise`
         attributes  columns of the sensitive attributes
         digest      SHA-256 of the manifest
         session     what reads the tables
@@ -38,28 +39,29 @@ class PublishedTables:
 
     @property
     def generalized(self) -> DataFrame:
-        return self._read("generalized", self.folder / DATA)
+        return self._read(("generalized", "rowwise"), self.folder / DATA)
 
     @property
     def quasi_identifiers(self) -> DataFrame:
-        return self._read("bucketized", self.folder / DATA / QI_TABLE)
+        return self._read(("bucketized",), self.folder / DATA / QI_TABLE)
 
     @property
     def sensitive(self) -> DataFrame:
         if len(self.attributes) > 1:
             raise DataError("the release has several sensitive attributes: use `run.sensitive_tables`")
-        return self._read("bucketized", self.folder / DATA / SENSITIVE_TABLE)
+        return self._read(("bucketized",), self.folder / DATA / SENSITIVE_TABLE)
 
     @property
     def by_attribute(self) -> dict[str, DataFrame]:
         tables = zip(self.attributes, value_tables(len(self.attributes)), strict=True)
-        return {name: self._read("bucketized", self.folder / DATA / table) for name, table in tables}
+        return {name: self._read(("bucketized",), self.folder / DATA / table) for name, table in tables}
 
-    def _read(self, form: str, table: Folder) -> DataFrame:
-        if form != self.form:
+    def _read(self, forms: Sequence[str], table: Folder) -> DataFrame:
+        if self.form not in forms:
             offered = {
                 "generalized": "`run.release`",
                 "bucketized": "`run.qi_table` and `run.sensitive_table`",
+                "rowwise": "`run.release`",
             }
             raise DataError(f"the release is {self.form}: use {offered[self.form]}")
         if not (self.folder / MANIFEST).exists():

@@ -55,6 +55,7 @@ def _release(
     return {
         "form": spec.output.form,
         "rows": people,
+        **({"written": metrics["written"]} if "written" in metrics else {}),
         "groups": metrics["groups"],
         "suppressed": {
             "nulls": profile.rows - profile.took_part,

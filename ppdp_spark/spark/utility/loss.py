@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Attribute
@@ -16,9 +16,11 @@ _UNITS = 1_000_000
 
 
 def group_metrics(
-    groups: DataFrame, attributes: Sequence[Attribute], *, weighted: bool = False
+    groups: DataFrame, attributes: Sequence[Attribute], *, weighted: bool = False, rows: Column | None = None
 ) -> dict[str, Any]:
     """Sizes, discernibility and certainty penalties, the latter also weighted if people have weights.
+
+    How many rows people have is counted, too, if a column says so.
 
     where
         discernibility  Σ size² over groups [Bayardo & Agrawal 2005]
@@ -33,6 +35,7 @@ def group_metrics(
         "smallest": F.min(size),
         "largest": F.max(size),
         "squares": F.sum((size * size).cast("decimal(38,0)")),
+        "written": F.sum(F.lit(0) if rows is None else rows.cast("bigint")),
     }
     for j in range(len(attributes)):
         units = F.round(F.element_at(C.PENALTY, j + 1) * _UNITS).cast("bigint")
@@ -58,6 +61,7 @@ def group_metrics(
         "largest": max((row["largest"] for row in classes), default=0),
         "discernibility": int(sum(row["squares"] for row in classes)),
         "ncp": ncp,
+        **({} if rows is None else {"written": sum(row["written"] for row in classes)}),
         "histogram": [_size_class(row) for row in classes],
         **measured,
     }

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from ppdp_spark.run.results import Stages
 from ppdp_spark.spark.data.layout import Layout
+from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.utility.loss import group_metrics
 from ppdp_spark.spark.utility.queries import query_error
 
@@ -31,7 +33,8 @@ class Questions:
 def measure(groups: DataFrame, layout: Layout, stages: Stages, asked: Questions | None) -> dict[str, Any]:
     """The metrics of described groups, and the error of queries if any are asked."""
     with stages.stage("measure") as counts:
-        metrics = group_metrics(groups, layout.attributes, weighted=layout.weighted)
+        rows = F.size(C.SENSITIVE) if layout.of_rows else None
+        metrics = group_metrics(groups, layout.attributes, weighted=layout.weighted, rows=rows)
         counts["groups"] = metrics["groups"]
     if asked is not None:
         with stages.stage("query") as counts:

@@ -87,8 +87,11 @@ def _overall(errors: FloatArray) -> dict[str, Any]:
 
 
 def _drawn(layout: Layout, number: int) -> Iterator[tuple[Query, ...]]:
-    """So many queries about each sensitive attribute; codes of the second follow those of the first."""
-    ranges = [domain_of(attribute) for attribute in layout.attributes]
+    """So many queries about each sensitive attribute; codes of the second follow those of the first.
+
+    None asks about a quasi-identifier that people have several values of: where they are is not one place.
+    """
+    ranges = [None if j in layout.ranging else domain_of(a) for j, a in enumerate(layout.attributes)]
     widths = [len(domain.values) for domain in layout.domains] or [1]
     for width, first in zip(widths, _firsts(layout), strict=True):
         drawn = draw_queries(ranges, width, number)

@@ -60,6 +60,23 @@ def test_every_criterion_of_check_counts_people(spark, privacy, sensitive):
     assert failing == set(told[True]) - ({"k_anonymity"} if privacy["k_anonymity"] == 2 else set())
 
 
+def test_a_skyline_with_relatives_counts_people(spark):
+    """Six people with the flu beside three who had a cold four times: a third of the rows, most of the people."""
+    rows = [(f"f{i}", "g", "flu") for i in range(6)] + [(f"c{i % 3}", "g", "cold") for i in range(12)]
+    table = pd.DataFrame(rows, columns=["who", "group", "disease"])
+    point = {"skyline": {"values": {"flu": [{"l": 0, "k": 1, "m": 1, "c": 0.5}]}}}
+    columns = {"group": "group", "sensitive": "disease"}
+    plain = {"version": 1, "dataset": "visits", "columns": columns, "privacy": point}
+    found = []
+    for person in (None, "who"):
+        run = check({**plain, "columns": {**columns, "person": person}}, table=table, spark=spark)
+        found += [row for row in run.verdict.rows if row.criterion == "skyline"]
+    assert [row.status for row in found] == ["pass", "fail"]
+    assert [row.value for row in found] == pytest.approx(
+        [1 / (1 + 11 / 6 * 10 / 16), 1 / (1 + 2 / 6 * 1 / 7)]
+    )
+
+
 def test_two_people_with_six_rows_each_are_not_twelve(spark, tmp_path):
     rows = [
         (who, age, place, disease)

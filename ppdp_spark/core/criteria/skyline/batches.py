@@ -18,6 +18,7 @@ _EXPECTED = {
     "svpi": "the counts of a group must sum to its people",
     "mvpi-set": "no value can occur more often in a group than it has people",
     "mvpi-records": "no value can occur in more records of a group than it has people",
+    "mvpi-rows": "counts must not be negative, and a group with values must have people",
     "mvpi-multiset": "counts must not be negative, and a group with values must have people",
 }
 

@@ -9,7 +9,8 @@ their arrays by position. They stand in one file because the compiler's cache on
 in the file of the calling function only: a formula elsewhere could be edited and not be used.
 
 where
-    case           0 one value per person, 1 a set, 2 a multiset, 3 whole records of several values
+    case           0 one value per person, 1 a set, 2 a multiset, 3 whole records of several values, 4 the
+                   rows of such records, apart from each other
     sizes, counts  people, and occurrences of each value, as in `GroupSummaries`; int64
     points         one row (value, ℓ, k, m, number of this (ℓ, k, m)) a target, ℓ at most the
                    number of other values
@@ -24,7 +25,7 @@ from numba import njit
 
 from ppdp_spark.core.data.groups import FloatArray, IntArray
 
-SVPI, MVPI_SET, MVPI_MULTISET, MVPI_RECORDS = 0, 1, 2, 3
+SVPI, MVPI_SET, MVPI_MULTISET, MVPI_RECORDS, MVPI_ROWS = 0, 1, 2, 3, 4
 
 SMALLEST = 2.2250738585072014e-308
 """The smallest normal float."""
@@ -70,7 +71,7 @@ def exclusion(case: int, people: int, others: IntArray, length: int) -> float:
             factor = positive(factor * ((people - others[i]) / people))
     if case == MVPI_MULTISET and total > 0:
         return 0.0 if people <= 1 else positive(math.exp(total * _log_share(people - 1, people)))
-    return total if case in (SVPI, MVPI_RECORDS) else factor
+    return total if case in (SVPI, MVPI_RECORDS, MVPI_ROWS) else factor
 
 
 @njit(cache=True, error_model="numpy")
@@ -79,12 +80,12 @@ def target_ratio(case: int, people: int, occurrences: int, k: int, excluded: flo
 
     SVPI (n − #σ − #s₍₁..ℓ₎ − k)/#σ; set (n − #σ − k)/#σ · factor;
     multiset q/(1−q) · factor with q = ((n−k−1)/(n−k))^#σ;
-    records (n − #σ − k)/#σ · (n − #σ − #s₍₁..ℓ₎)/(n − #σ), see `MVPI_RECORDS` in `points`.
+    records and rows (n − #σ − k)/#σ · (n − #σ − #s₍₁..ℓ₎)/(n − #σ), see `Case` in `points`.
     """
     if case == SVPI:
         left = people - occurrences - k - excluded
         return left / occurrences if left > 0 else 0.0
-    if case == MVPI_RECORDS:
+    if case in (MVPI_RECORDS, MVPI_ROWS):
         others = people - occurrences
         if others - k <= 0 or others - excluded <= 0:
             return 0.0
@@ -105,8 +106,8 @@ def target_ratio(case: int, people: int, occurrences: int, k: int, excluded: flo
 def family_factor(case: int, people: int, occurrences: int, m: int, k: int) -> float:
     """V(g, m, k) of a group with σ.
 
-    SVPI, set and records: ∏_{i<m} (n−#σ−k−i)/(n−k−i), which is symmetric in m and #σ (both count the ways
-    to keep #σ occurrences off m people), so the shorter of the two products is taken.
+    SVPI, set, records and rows: ∏_{i<m} (n−#σ−k−i)/(n−k−i), which is symmetric in m and #σ (both count the
+    ways to keep #σ occurrences off m people), so the shorter of the two products is taken.
     Multiset: ((n−k−m)/(n−k))^#σ.
     """
     if m == 0:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from ppdp_spark.errors import SpecError
 
-Case = Literal["svpi", "mvpi-set", "mvpi-multiset", "mvpi-records"]
+Case = Literal["svpi", "mvpi-set", "mvpi-multiset", "mvpi-records", "mvpi-rows"]
 """What a reader sees of a group's sensitive values.
 
 `svpi` is one value per person. `mvpi-set` and `mvpi-multiset` are the models of the paper: the occurrences
@@ -24,6 +24,15 @@ of records that hold none of them; the dependence on k and m is that of a set, a
 places [Skyline, Thm 2]. From counts alone b is at most #s₍₁..ℓ₎, and that is what is used: the breach
 probability is an upper bound, exact for ℓ = 0, and where the ℓ values never meet in a record or with σ.
 Counts are people who have a value, however often.
+
+`mvpi-rows` is a release that shows the rows of people apart from each other, one value each, and with each
+group how many people they belong to; everybody has a row. Which rows belong together is not told. Whatever
+somebody believes about that, as long as the people of a group are alike to them, what they conclude is a mean
+over the ways to bind the rows into records, one for each person, and for each way the formulas of records
+hold. Their counts are people who have a value, which are at most the rows that have it, and T and V fall as
+counts grow. So with counts of rows the breach probability is an upper bound: no way to bind them is worse.
+The multiset model, where each occurrence falls to everybody with the same chance and some may have none, is
+no bound: of ten people with ten rows, five of which have σ, each has σ with probability .5, and it says .41.
 """
 
 CASES: tuple[Case, ...] = get_args(Case)
