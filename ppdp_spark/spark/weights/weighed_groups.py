@@ -103,17 +103,16 @@ def alike_in_weight(table: DataFrame, keys: Mapping[str, Column], name: str) -> 
     """
     words, value = _names(table, keys), folded(C.column(name), table.schema[name].dataType)
     counted = table.select(*words.values(), value.alias(C.WEIGHT)).groupBy(*words, C.WEIGHT).count()
-    number = F.col("count")
-    wanted = (
-        F.min(number).alias("least"),
-        F.count_if(number == 1).alias("alone"),
-        F.count(number).alias("all"),
-    )
-    found = only_row(counted.agg(*wanted))
+    wanted = {
+        "least": F.min("count"),
+        "alone": F.count_if(F.col("count") == 1),
+        "groups": F.count_distinct(*words),
+    }
+    found = only_row(counted.agg(*(expression.alias(what) for what, expression in wanted.items())))
     least = None if found["least"] is None else float(found["least"])
     told = "fewest people of a group with the same published weight"
     alone = {"people alone with their weight in their group": found["alone"]}
-    return VerdictRow("known_weight", told, least, None, ">=", found["all"], 0, "measured", alone)
+    return VerdictRow("known_weight", told, least, None, ">=", found["groups"], 0, "measured", alone)
 
 
 def _names(table: DataFrame, keys: Mapping[str, Column]) -> dict[str, Column]:
