@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from reproduction import ROOT, Record, adult_path, table, write_results
+from scipy.sparse import csc_array
 from scipy.special import gammaln, xlogy
 
 from ppdp_spark import anonymize
@@ -33,8 +34,9 @@ Codes = NDArray[np.int64]
 
 ATTRIBUTES = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
 SURE = 0.9
-LEAST_WEIGHT = 2.0
-"""How much the whole table counts, in people, beside those of the reader's half who are like the group."""
+SCALINGS = 30
+LEAST_WEIGHT = 0.5
+"""How much the whole table counts, in people, beside those who may be in the group."""
 
 
 def shares(people: int, k: int, prior: Floats, children: Codes) -> Floats:
@@ -79,22 +81,74 @@ def _beside(
 
 
 @dataclass(frozen=True)
+class Group:
+    """A group as the reader has it, and the truth.
+
+    where
+        box   first and last leaf under the label of each attribute, shape (2, attributes)
+        true  the codes of its people, which the reader has not
+    """
+
+    box: Codes
+    true: Codes
+
+    @property
+    def people(self) -> int:
+        """How many people are in it."""
+        return len(self.true)
+
+
+@dataclass(frozen=True)
 class Reader:
-    """Somebody who knows the distribution, from other people of the same kind."""
+    """Somebody who knows the distribution, from other people of the same kind.
+
+    where
+        trees    the hierarchies
+        known    codes of these people
+        weights  how much each of them counts for each group, see `placed`
+    """
 
     trees: tuple[Hierarchy, ...]
     known: Codes
+    weights: csc_array
 
-    def prior(self, attribute: int, box: Codes) -> Floats:
-        """Shares of the leaves of an attribute in a group's box, for people like those of the group."""
-        low, high = box[:, attribute]
-        in_range = (self.known >= box[0]) & (self.known <= box[1])
+    @classmethod
+    def of(cls, trees: tuple[Hierarchy, ...], known: Codes, groups: Sequence[Group]) -> Reader:
+        """The reader of a release."""
+        return cls(trees, known, placed(known, groups))
+
+    def prior(self, attribute: int, number: int, box: Codes) -> Floats:
+        """Shares of the leaves of an attribute among people who may be in a group."""
+        low, high = (int(end) for end in box[:, attribute])
         column, width = self.known[:, attribute], high - low + 1
-        whole = np.bincount(column[in_range[:, attribute]] - low, minlength=width) + 1e-3
-        like = np.bincount(column[in_range.all(axis=1)] - low, minlength=width)
+        in_range = (column >= low) & (column <= high)
+        whole = np.bincount(column[in_range] - low, minlength=width) + 1e-3
+        part = slice(*self.weights.indptr[number : number + 2])
+        like = np.bincount(
+            column[self.weights.indices[part]] - low, weights=self.weights.data[part], minlength=width
+        )
         found: Floats = like + LEAST_WEIGHT * whole / whole.sum()
-        shares_of: Floats = found / found.sum()
-        return shares_of
+        return np.asarray(found / found.sum())
+
+
+def placed(known: Codes, groups: Sequence[Group]) -> csc_array:
+    """How much each known person counts for each group, shape (people, groups).
+
+    Labels overlap where what lies between two cuts has no node of its own: a person may fit several groups.
+    Weights of a person add up to one, and those of a group to its people (iterative scaling).
+    """
+    low, high = (np.array([group.box[end] for group in groups]) for end in (0, 1))
+    fits = np.ones((len(known), len(groups)), np.bool_)
+    for j in range(known.shape[1]):
+        fits &= (known[:, j, None] >= low[None, :, j]) & (known[:, j, None] <= high[None, :, j])
+    weights = csc_array(fits.astype(np.float64))
+    sizes = np.array([group.people for group in groups], np.float64)
+    for _ in range(SCALINGS):
+        rows = weights.sum(axis=1)
+        weights.data /= rows[weights.indices]
+        columns = np.maximum(weights.sum(axis=0), 1e-300)
+        weights.data *= np.repeat(sizes / columns, np.diff(weights.indptr))
+    return weights
 
 
 def children_of(tree: Hierarchy, low: int, high: int) -> Codes:
@@ -113,41 +167,41 @@ class Guess:
     posterior: float
 
 
-def guesses(reader: Reader, k: int, people: int, box: Codes, *, aware: bool) -> Iterator[Guess]:
+def guesses(reader: Reader, k: int, number: int, group: Group, *, aware: bool) -> Iterator[Guess]:
     """The most probable leaf of each attribute that is published as a node above several."""
-    for attribute in range(box.shape[1]):
-        low, high = (int(end) for end in box[:, attribute])
+    for attribute in range(group.box.shape[1]):
+        low, high = (int(end) for end in group.box[:, attribute])
         if low == high:
             continue
-        found = reader.prior(attribute, box)
+        found = reader.prior(attribute, number, group.box)
         if aware:
-            found = shares(people, k, found, children_of(reader.trees[attribute], low, high))
+            found = shares(group.people, k, found, children_of(reader.trees[attribute], low, high))
         yield Guess(attribute, low + int(found.argmax()), float(found.max()))
 
 
-def attacked(reader: Reader, k: int, groups: list[tuple[Codes, Codes]], *, aware: bool) -> Record:
-    """How often the reader is sure of finer values, and right, over all groups with their boxes."""
+def attacked(reader: Reader, k: int, groups: Sequence[Group], *, aware: bool) -> Record:
+    """How often the reader is sure of finer values, and right, over all groups."""
     sure = right = small = 0
-    for true, box in groups:
-        certain = [g for g in guesses(reader, k, len(true), box, aware=aware) if g.posterior >= SURE]
-        hits = [true[:, guess.attribute] == guess.leaf for guess in certain]
-        sure, right = sure + len(true) * len(certain), right + int(sum(hit.sum() for hit in hits))
+    for number, group in enumerate(groups):
+        found = guesses(reader, k, number, group, aware=aware)
+        hits = [group.true[:, g.attribute] == g.leaf for g in found if g.posterior >= SURE]
+        sure, right = sure + group.people * len(hits), right + int(sum(hit.sum() for hit in hits))
         if hits:
             refined = int(np.logical_and.reduce(hits).sum())
             small += refined if refined < k else 0
     return {"sure": sure, "right": right / sure if sure else None, "in small classes": small}
 
 
-def boxes(trees: tuple[Hierarchy, ...], release: pa.Table, true: Codes) -> list[tuple[Codes, Codes]]:
-    """Of each group: the true codes of its people, which the reader has not, and the box of its labels."""
+def groups_of(trees: tuple[Hierarchy, ...], release: pa.Table, true: Codes) -> list[Group]:
+    """The groups of a release."""
     spans = [{label: _span(tree, number) for number, label in enumerate(tree.labels)} for tree in trees]
-    groups = np.asarray(release.column("group_id"))
-    rows, found = np.asarray(release.column("row")), []
+    numbers, rows = (np.asarray(release.column(name)) for name in ("group_id", "row"))
     labels = [release.column(name).to_pylist() for name in ATTRIBUTES]
-    for group in np.unique(groups):
-        places = np.flatnonzero(groups == group)
+    found = []
+    for number in np.unique(numbers):
+        places = np.flatnonzero(numbers == number)
         ends = [span[told[places[0]]] for span, told in zip(spans, labels, strict=True)]
-        found.append((true[rows[places]], np.array(ends).T))
+        found.append(Group(np.array(ends).T, true[rows[places]]))
     return found
 
 
@@ -188,12 +242,12 @@ def released(texts: list[list[str]], k: int, folder: Path, files: dict[str, str]
     return run.release.select(*ATTRIBUTES, "row", "group_id").toArrow()
 
 
-def measured(k: int, reader: Reader, groups: list[tuple[Codes, Codes]]) -> Record:
+def measured(k: int, reader: Reader, groups: Sequence[Group]) -> Record:
     """One release, for a reader without and with knowledge of the program."""
-    large = [(true, box) for true, box in groups if len(true) >= 2 * k]
-    cells = sum(len(true) * int((box[0] < box[1]).sum()) for true, box in groups)
-    record: Record = {"k": k, "people": sum(len(true) for true, _ in groups), "groups": len(groups)}
-    record |= {"in groups of 2k or more": sum(len(true) for true, _ in large), "generalized values": cells}
+    large = sum(group.people for group in groups if group.people >= 2 * k)
+    values = sum(group.people * int((group.box[0] < group.box[1]).sum()) for group in groups)
+    record: Record = {"k": k, "people": sum(group.people for group in groups), "groups": len(groups)}
+    record |= {"in groups of 2k or more": large, "generalized values": values}
     for name, aware in (("by the distribution", False), ("by the program, too", True)):
         found = attacked(reader, k, groups, aware=aware)
         record |= {f"{key}, {name}": value for key, value in found.items()}
@@ -223,11 +277,12 @@ def main() -> None:
     texts, codes = adult(adult_path(), trees)
     half = np.random.default_rng(1).permutation(len(texts))
     published, known = np.sort(half[: len(texts) // 2]), half[len(texts) // 2 :]
-    reader, records = Reader(trees, codes[known]), []
+    records = []
     with tempfile.TemporaryDirectory() as folder:
         for k in (5, 10, 50):
             release = released([texts[row] for row in published], k, Path(folder), files)
-            records.append(measured(k, reader, boxes(trees, release, codes[published])))
+            groups = groups_of(trees, release, codes[published])
+            records.append(measured(k, Reader.of(trees, codes[known], groups), groups))
     local_session("local[2]").stop()
     write_results(given.out, "downcoding", {"records": records}, page(records))
 

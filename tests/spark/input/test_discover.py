@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from ppdp_spark import DataError, ReleaseSpec, SpecError, anonymize, discover
+from ppdp_spark.spark.discovery import value_codes
 from ppdp_spark.spark.discovery.set_crowds import SetCounter
 
 PEOPLE = 240
@@ -91,9 +92,10 @@ def test_all_sets_that_pandas_finds(on_spark, people):
     assert ranked == sorted(ranked)
 
 
-@pytest.mark.parametrize("heaviest", [60, 1])
-def test_nothing_depends_on_how_sets_are_counted(on_spark, people, monkeypatch, heaviest):
-    """Tasks of a few people, and columns that are too heavy to be an anchor: some of them, then all."""
+@pytest.mark.parametrize(("heaviest", "gathered"), [(60, 4), (1, 65_536)])
+def test_nothing_depends_on_how_sets_are_counted(on_spark, people, monkeypatch, heaviest, gathered):
+    """Tasks of a few people, columns too heavy to be an anchor, some or all; long codes and short ones."""
+    monkeypatch.setattr(value_codes, "MOST_GATHERED", gathered)
     command = import_module("ppdp_spark.commands.without_spec.discover")
     limits = {"fragment": 100, "most": heaviest}
     monkeypatch.setattr(command, "SetCounter", lambda *args: replace(SetCounter(*args), **limits))

@@ -54,3 +54,19 @@ def test_shares_are_those_of_all_ways_to_fill_the_group(script, people, k, child
         assert found == pytest.approx(literal_shares(people, k, prior, children), abs=1e-12)
         assert found.sum() == pytest.approx(1)
     assert script.shares(2 * k - 1, k, prior, np.array(children)) is prior
+
+
+def test_known_people_are_placed_in_groups_by_their_sizes(script):
+    """A node for the whole range stands for what no finer label holds: three of its people, and few 0s."""
+    boxes = [np.array([[0], [0]]), np.array([[0], [2]])]
+    groups = [
+        script.Group(box, np.zeros((people, 1), int)) for box, people in zip(boxes, (6, 4), strict=True)
+    ]
+    known = np.array([[0]] * 7 + [[1]] * 2 + [[2]])
+    weights = script.placed(known, groups).toarray()
+    assert weights.sum(axis=0) == pytest.approx([6, 4])
+    assert weights[:7].sum(axis=0) == pytest.approx([6, 1], abs=1e-3)
+    assert (weights[7:, 0] == 0).all()
+    reader = script.Reader.of((), known, groups)
+    expected = np.array([1, 2, 1]) + script.LEAST_WEIGHT * np.array([0.7, 0.2, 0.1])
+    assert reader.prior(0, 1, boxes[1]) == pytest.approx(expected / expected.sum(), abs=1e-3)
