@@ -63,7 +63,7 @@ def plan(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession 
             require_one_row_each(people, spec.columns)
             profile = with_grids(people, spec, roles, profile_table(people, spec, roles))
             counts["rows"] = profile.kept
-            require_named_values(spec.privacy, value_domains(profile))
+            require_named_values(spec, value_domains(profile))
         coded = CodedTable.of(people, spec, roles, profile, saver=_keeping(hold), stages=stages)
         assert coded.least is not None
         refused = infeasible(

@@ -92,7 +92,7 @@ def judge_release(
     criteria = criteria_of(privacy, domain)
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     suppressed = manifest.get("suppression")
-    eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
+    eligible = [Eligibility(suppressed["l"], suppressed["total"], domain.protected)] if suppressed else []
     least = _least_people(manifest) if partitioner.blind else []
     rows = grouped.judge([*criteria, *least, *eligible, conserved])
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
@@ -102,7 +102,7 @@ def judge_release(
         know = together.get("members_know_each_other") is True
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
     rows += bounds
-    robust = robust_criterion(privacy, published=partitioner.each_value_once)
+    robust = robust_criterion(privacy, domain, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
 
 

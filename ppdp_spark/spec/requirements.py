@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from ppdp_spark.core.criteria.family import Family, Parameters
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
+from ppdp_spark.spec.columns import some_unprotected
+from ppdp_spark.spec.messages import dotted
 from ppdp_spark.spec.several_attributes import lacking_for_several
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
     if command == "eligibility":  # asks whether `anonymize` can succeed
         command = "anonymize"
     yield from lacking_for_several(spec, command)
+    yield from _undefined_for_some_values(spec)
     if command in ("anonymize", "suppress") and spec.output.path is None:
         yield "`output.path` is missing: add `output: {path: out/census}`"
     if command == "suppress" and spec.suppression.method == "none":
@@ -54,6 +57,20 @@ def _lacking_for_release(spec: ReleaseSpec) -> Iterator[str]:
         yield "`columns.quasi_identifiers` is empty: name at least one column"
     if spec.suppression.method == "unsafe-d":
         yield "`suppression.method` (unsafe-d) is for study only and never published: use r or safe-d"
+
+
+def _undefined_for_some_values(spec: ReleaseSpec) -> Iterator[str]:
+    """Criteria that are not defined where some values of their attribute need no protection."""
+    limited = {attribute.column for attribute in spec.columns.attributes if attribute.sensitivity is not None}
+    for at, part in spec.privacy.parts.items():
+        if not limited or (len(at) > 1 and at[-1] not in limited):
+            continue
+        for family, given in part.demanded:
+            if reason := family.undefined_for_some(given):
+                yield (
+                    f"`{dotted((*at, family.field))}` {reason} where some values need no protection: "
+                    "remove it, or remove `not_sensitive` and `only` from `columns.sensitive`"
+                )
 
 
 def _lacking_for_groups(spec: ReleaseSpec, command: Command) -> Iterator[str]:
@@ -90,7 +107,8 @@ def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
 
 def _blinding_problems(spec: ReleaseSpec) -> Iterator[str]:
     """What would let sensitive values decide about groups, or about who is in one."""
-    blind, fewest = f"`partitioner` ({spec.partitioner})", spec.privacy.least_group_size
+    blind = f"`partitioner` ({spec.partitioner})"
+    fewest = spec.privacy.least_size(some=some_unprotected(spec.columns))
     if spec.suppression.method != "none":
         yield (
             f"`suppression.method` ({spec.suppression.method}) cannot be combined with {blind}: who is left "

@@ -129,8 +129,8 @@ def test_the_compiled_condition_is_never_laxer_than_the_truth(fragment, r, model
     if not len(values) or not priors:
         return
     offsets = np.cumsum([0, *(len(table) for table in priors[:-1])])
-    people = PlaceablePeople(values, (classes[:, None] + offsets).astype(np.int32), classes)
-    rules = Rules(r, model == "joint", np.concatenate(priors))
+    people = PlaceablePeople(values, (classes[:, None] + offsets).astype(np.int32), classes, values)
+    rules = Rules(r, model == "joint", np.concatenate(priors), np.ones(priors[0].shape[1], np.bool_))
     truth = joint_truth if model == "joint" else binary_truth
     for size in range(1, min(len(values), 8) + 1):
         members = np.arange(size, dtype=np.int32)

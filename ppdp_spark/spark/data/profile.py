@@ -18,7 +18,7 @@ from pyspark.sql import types as T
 from ppdp_spark.core.data.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.data.hierarchy import Hierarchy
-from ppdp_spark.core.data.value_names import only_one
+from ppdp_spark.core.data.value_names import Sensitivity, ValueDomain, only_one
 from ppdp_spark.errors import CHANGED, DataError
 from ppdp_spark.spark.data.physical import YEARS, to_physical
 from ppdp_spark.spark.data.sameness import folded, null_as_element, text_of
@@ -44,6 +44,7 @@ class SensitiveDomain:
     where
         case     how many values a person has: `svpi`, `mvpi-set`, `mvpi-multiset`
         records  whether the values of a person are published side by side; then counts are people
+        sensitivity  which values need protection, if not all do
     """
 
     column: str
@@ -52,6 +53,12 @@ class SensitiveDomain:
     values: tuple[str | None, ...]
     counts: tuple[int, ...]
     records: bool = False
+    sensitivity: Sensitivity | None = None
+
+    @property
+    def judged(self) -> ValueDomain:
+        """The values as criteria see them."""
+        return ValueDomain(self.labels, self.counts, self.judged_case, self.type, self.sensitivity)
 
     @property
     def judged_case(self) -> str:
@@ -308,7 +315,8 @@ def _sensitive_domain(
     pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], type_name))
     values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
-    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, records)
+    about = declared.sensitivity
+    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, records, about)
 
 
 def publishes_records(spec: ReleaseSpec, declared: SensitiveSpec) -> bool:
