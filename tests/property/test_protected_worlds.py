@@ -46,7 +46,9 @@ def chance(some: Iterable[World], event: Callable[[World], bool], known: Callabl
     return Fraction(sum(map(event, left)), len(left)) if left else Fraction(0)
 
 
-def belief(counts: Iterable[int], value: int, known: Callable[[World], bool] = lambda world: True) -> Fraction:
+def belief(
+    counts: Iterable[int], value: int, known: Callable[[World], bool] = lambda world: True
+) -> Fraction:
     """P(the first person has the value | known)."""
     return chance(worlds(held(counts)), lambda world: world[0] == value, known)
 
@@ -191,7 +193,12 @@ def test_robustness_bounds_posteriors_of_protected_values_in_worlds_of_all_value
     """Unprotected values are dealt out like the others, and their priors weigh worlds."""
     people = sum(counts)
     weights = st.lists(st.integers(1, 9), min_size=4, max_size=4)
-    given_priors = np.array([[w / sum(row) for w in row] for row in data.draw(st.lists(weights, min_size=people, max_size=people))])
+    given_priors = np.array(
+        [
+            [w / sum(row) for w in row]
+            for row in data.draw(st.lists(weights, min_size=people, max_size=people))
+        ]
+    )
     extrema = PriorExtrema(given_priors.min(axis=0)[None], given_priors.max(axis=0)[None])
     group = GroupSummaries(np.array([people]), np.array([counts]), (extrema,))
     truth = weighted(held(counts), given_priors)
