@@ -30,6 +30,10 @@ class Sensitivity:
                 return cls(tuple(map(str, attribute[key])), only)
         return None
 
+    def declaration(self) -> dict[str, list[str]]:
+        """The same as a spec says it."""
+        return {"only" if self.only else "not_sensitive": list(self.names)}
+
     def protects(self, labels: Sequence[str], kind: str) -> tuple[bool, ...]:
         """Whether each value needs protection; names are compared as the type of the column does."""
         named = set(codes_of_names(self.names, labels, kind).values())
