@@ -32,7 +32,7 @@ World = tuple[int, ...]
 
 @cache
 def worlds(held: World) -> tuple[World, ...]:
-    """All ways to hand out the values, each as often as it arises: people 0, 1, … have world[0], world[1], …"""
+    """All ways to hand out the values, each as often as it arises; person i has world[i]."""
     return tuple(permutations(held))
 
 
@@ -72,6 +72,16 @@ def allows(asked: LocalCriterion, counts: tuple[int, ...]) -> bool:
     return bool(asked.allowed(GroupSummaries(np.array([sum(counts)]), np.array([counts])))[0])
 
 
+def without(out: tuple[int, ...]) -> Callable[[World], bool]:
+    """That the first person has none of the values."""
+    return lambda world: world[0] not in out
+
+
+def near(guess: float, within: float, protected: tuple[bool, ...]) -> Callable[[World], bool]:
+    """That the first person has a protected number that the guess is near."""
+    return lambda world: protected[world[0]] and abs(int(LABELS[world[0]]) - guess) <= within
+
+
 counts_of_a_group = st.tuples(*[st.integers(0, 3)] * 4).filter(lambda counts: 1 <= sum(counts) <= 6)
 masks = st.tuples(*[st.booleans()] * 4).filter(lambda mask: any(mask) and not all(mask))
 examples = settings(max_examples=60, deadline=None)
@@ -100,7 +110,7 @@ def test_distinct_leaves_doubt_to_who_knows_the_unprotected_and_rules_out_two_le
     """The reader knows who has which unprotected value, and ℓ − 2 values that the person does not have."""
     left, asked = among_own(counts, mask), criterion("l_diversity", {"kind": "distinct", "l": l}, mask)
     certain = sum(left) > 0 and any(
-        belief(left, value, lambda world, out=out: world[0] not in out) == 1
+        belief(left, value, without(out)) == 1
         for value in own(mask)
         for out in subsets(set(own(mask)) - {value}, min(l - 2, sum(mask) - 1))
     )
@@ -116,7 +126,7 @@ def test_recursive_bounds_the_same_reader_and_every_reader_who_knows_less(counts
     def surest(of: tuple[int, ...], ruled: Iterable[int]) -> Fraction:
         return max(
             (
-                belief(of, value, lambda world, out=out: world[0] not in out)
+                belief(of, value, without(out))
                 for value in own(mask)
                 for out in subsets(set(ruled) - {value}, min(l - 2, len(set(ruled) - {value})))
             ),
@@ -179,7 +189,7 @@ def test_proximity_bounds_the_belief_that_a_protected_number_is_near_a_guess(cou
     hit = max(
         chance(
             worlds(held(counts)),
-            lambda world, guess=guess: mask[world[0]] and abs(int(LABELS[world[0]]) - guess / 2) <= within,
+            near(guess / 2, within, mask),
             lambda world: True,
         )
         for guess in range(0, 240)
@@ -211,7 +221,7 @@ def test_robustness_bounds_posteriors_of_protected_values_in_worlds_of_all_value
             assert asked.achieved(group)[0] >= worst - 1e-9
             assert not asked.allowed(group)[0] or worst <= 1 / r + 1e-9
             order = np.arange(people, dtype=np.int32)
-            audit = PosteriorAudit(asked)  # type: ignore[arg-type]
+            audit = PosteriorAudit(asked)
             values = np.array(held(counts), np.int32)
             (found,) = audit.audit(
                 PeoplePriors((order,), (given_priors,)), values, 4, np.array([0, people]), np.array([7])

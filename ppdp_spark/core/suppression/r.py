@@ -9,8 +9,8 @@ STEP-2 stops inside a level at which STEP-1 tied S_1 with others.)
 Where some values need no protection, `counts` are those of the others, and `beside` says how many rows have
 one that does not. These rows are never suppressed and belong to |T| and |T_P|: S_1 is the most frequent
 protected value, too frequent if more than a share 1/l of *all* rows have it. What is proved of the methods
-uses of |T| only that it stays the same, and that |T_P| is at least the sum of the counts, so it stands, but for
-STEP-1 at level 0.
+uses of |T| only that it stays the same, and that |T_P| is at least the sum of the counts, so it stands, but
+for STEP-1 at level 0.
 
 Everything is an exact integer; totals are Python integers and cannot overflow.
 """
@@ -193,8 +193,8 @@ def after_level(counts: Counts, l: int, h: int, level: int) -> Suppression:
 def _after(ranking: Ranking, level: int) -> Suppression:
     """What STEP-2 makes of a level.
 
-    At level 0 all protected rows go. So it is in the paper, where nothing less is P-eligible; with rows beside
-    them something may be, and S_1 would be the one value that is missing.
+    At level 0 all protected rows go. So it is in the paper, where nothing less is P-eligible; with rows
+    beside them something may be, and S_1 would be the one value that is missing.
     """
     if level == 0:
         return _result(ranking, "r", np.zeros_like(ranking.counts))

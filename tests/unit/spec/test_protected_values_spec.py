@@ -33,7 +33,7 @@ def parsed(**declared: Any) -> ReleaseSpec:
 
 def problems(given: dict[str, Any], command: str = "anonymize") -> list[str]:
     with pytest.raises(SpecError) as found:
-        ReleaseSpec.parse(given).require_for(command)  # type: ignore[arg-type]
+        ReleaseSpec.parse(given).require_for(command)
     return list(found.value.problems)
 
 
@@ -120,7 +120,7 @@ def test_a_distance_along_an_order_is_refused_before_anything_is_read(command: s
         line.startswith("`privacy.t_closeness` with `distance: ordered`") for line in problems(given, command)
     )
     given["columns"]["sensitive"] = "ill"
-    ReleaseSpec.parse(given).require_for(command)  # type: ignore[arg-type]
+    ReleaseSpec.parse(given).require_for(command)
 
 
 def test_attributes_are_limited_one_by_one() -> None:
