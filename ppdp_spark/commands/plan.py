@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import LeastPeople
+from ppdp_spark.core.criteria.release.bookkeeping import LeastPeople
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.least_size import Chance, LeastSize
 from ppdp_spark.run.criteria.knowledge import require_named_values

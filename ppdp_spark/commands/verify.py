@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility, LeastPeople
+from ppdp_spark.core.criteria.release.bookkeeping import Conservation, Eligibility, LeastPeople
 from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.data.grid import Numbers
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner

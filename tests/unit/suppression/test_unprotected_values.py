@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ppdp_spark.core.criteria.bookkeeping import Eligibility
+from ppdp_spark.core.criteria.release.bookkeeping import Eligibility
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.value_names import Sensitivity
 from ppdp_spark.core.suppression.adversary import candidates, exact_posterior, posterior

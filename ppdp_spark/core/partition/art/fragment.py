@@ -50,7 +50,8 @@ def pack(
 
     Every group satisfies the condition for each of its protected values and every attribute set. People whose
     own value has prior 0 contradict the prior and are not placed. The groups are a function of the set of
-    rows: neither their order nor the numbers of classes matter, and people with equal rows are interchangeable.
+    rows: neither their order nor the numbers of classes matter, and people with equal rows are
+    interchangeable.
     """
     values, codes = np.ascontiguousarray(values, np.int32), np.ascontiguousarray(codes, np.int32)
     _check(values, classes, priors, codes, width=width, r=r, model=model, smallest=smallest)
