@@ -156,7 +156,7 @@ def test_priors_are_those_of_the_whole_table_and_the_audit_that_of_what_is_publi
         priors = {"whole": learned_priors(rows, names), "left": learned_priors(placed, names)}
         bound = max(worst_bound([rows[p] for p in g], priors["whole"], protected) for g in groups.values())
         assert row.value == pytest.approx(bound, abs=1e-9) and row.value <= 1 / 3
-        off = {kind: 0.0 for kind in priors}
+        off = dict.fromkeys(priors, 0.0)
         for kept in pq.read_table(tmp_path / "out" / "private" / "robustness").to_pylist():
             members = [rows[pid] for pid in groups[kept["group_id"]]]
             for kind, prior in priors.items():
