@@ -3,8 +3,8 @@
 Education is sensitive. The paper does not name its eight quasi-identifiers nor the rows it took; here they
 are those below, with age in bands of ten years, and the first rows of the file without a missing value.
 The most frequent value is `not_sensitive` [MaxEnt, fn. 3]: every other value comes once in a bucket of five
-at most, so that rows whose value would come more often than there are buckets are passed over. The buckets are
-judged by the criterion of a spec that says so, `alpha_k: {alpha: 0.2, k: 5}`.
+at most, so that rows whose value would come more often than there are buckets are passed over. The buckets
+are judged by the criterion of a spec that says so, `alpha_k: {alpha: 0.2, k: 5}`.
 """
 
 from __future__ import annotations

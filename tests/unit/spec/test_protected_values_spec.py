@@ -145,6 +145,14 @@ def test_a_blind_group_may_be_as_small_as_the_criteria_on_people_allow() -> None
     assert "`least_size` (3) must be at least 4" in problems({**given, "least_size": 3})[0]
 
 
+def test_people_with_unprotected_values_may_be_alone_and_the_spec_is_warned() -> None:
+    diverse = {"l_diversity": {"kind": "distinct", "l": 3}}
+    warned = ReleaseSpec.parse(spec({"column": "ill", "not_sensitive": ["none"]}, privacy=diverse)).warnings
+    assert any("may be published alone; add `k_anonymity: 10`" in line for line in warned)
+    assert not ReleaseSpec.parse(spec("ill", privacy=diverse)).warnings
+    assert not parsed(not_sensitive=["none"]).warnings
+
+
 def test_the_manifest_carries_it_and_specs_without_it_keep_their_fingerprint() -> None:
     given = parsed(not_sensitive=["none", "Ebola"], may_be_absent=["Ebola"])
     rows = {"input": 1, "published": 1}
