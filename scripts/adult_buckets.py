@@ -2,8 +2,9 @@
 
 Education is sensitive. The paper does not name its eight quasi-identifiers nor the rows it took; here they
 are those below, with age in bands of ten years, and the first rows of the file without a missing value.
-The most frequent value is not counted for 5-diversity: every other value comes once in a bucket at most, so
-that rows whose value would come more often than there are buckets are passed over.
+The most frequent value is `not_sensitive` [MaxEnt, fn. 3]: every other value comes once in a bucket of five
+at most, so that rows whose value would come more often than there are buckets are passed over. The buckets
+are judged by the criterion of a spec that says so, `alpha_k: {alpha: 0.2, k: 5}`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ppdp_spark.core.criteria.base import LocalCriterion
+from ppdp_spark.core.criteria.families import family_of
+from ppdp_spark.core.data.groups import GroupSummaries
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.maxent import (
     Named,
     Posterior,
@@ -37,6 +42,7 @@ from ppdp_spark.core.maxent import (
     with_people,
 )
 from ppdp_spark.core.maxent.rules import Rollup, Rule, attribute_sets, strongest_rules
+from ppdp_spark.spec import SensitiveSpec
 
 IntArray = NDArray[np.int64]
 
@@ -132,13 +138,29 @@ def read_buckets(path: Path, buckets: int = BUCKETS, seed: int = 0) -> AdultBuck
     rows = _chosen(path, buckets)
     coded = [np.unique([row[name] for row in rows], return_inverse=True) for name in QUASI_IDENTIFIERS]
     values, sensitive = np.unique([row[SENSITIVE] for row in rows], return_inverse=True)
+    bucket = _dealt(sensitive, buckets, seed)
+    _require_diverse(bucket, sensitive, tuple(map(str, values)))
     return AdultBuckets(
         codes=np.column_stack([codes for _, codes in coded]),
         levels=tuple(levels for levels, _ in coded),
         sensitive=sensitive,
         values=tuple(map(str, values)),
-        bucket=_dealt(sensitive, buckets, seed),
+        bucket=bucket,
     )
+
+
+def _require_diverse(bucket: IntArray, sensitive: IntArray, values: tuple[str, ...]) -> None:
+    """Buckets have five people each, and only the most frequent value belongs to more than one of them."""
+    occurrences = np.bincount(sensitive)
+    declared = SensitiveSpec(column=SENSITIVE, not_sensitive=(values[occurrences.argmax()],))
+    domain = ValueDomain(values, occurrences.tolist(), sensitivity=declared.sensitivity)
+    diverse = family_of("alpha_k").criterion({"alpha": 1 / BUCKET_SIZE, "k": BUCKET_SIZE}, domain)
+    counts = np.zeros((int(bucket.max()) + 1, len(values)), np.int64)
+    np.add.at(counts, (bucket, sensitive), 1)
+    groups = GroupSummaries(counts.sum(axis=1), counts)
+    assert isinstance(diverse, LocalCriterion)
+    if not diverse.allowed(groups).all():
+        raise ValueError("the buckets are not 5-diverse in the values that need protection")
 
 
 def _chosen(path: Path, buckets: int) -> list[dict[str, str]]:

@@ -41,6 +41,7 @@ from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashe
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
+from ppdp_spark.spark.partition.leftovers import values_placed
 from ppdp_spark.spark.partition.partitioners import partitioner_of
 from ppdp_spark.spark.partition.whole_table import (
     enough_households,
@@ -113,7 +114,7 @@ class _Anonymization:
             as_is = singled_out(table, self.spec.columns)
             profile = with_grids(table, self.spec, roles, profile_table(table, self.spec, roles))
             counts["rows"] = profile.rows
-            require_named_values(self.spec.privacy, value_domains(profile))
+            require_named_values(self.spec, value_domains(profile))
             beside = beside_sensitive(table, self.spec, profile)
         alone = partial(people_alone, table, self.spec, roles, profile)
         asked = self._asked(table, roles, profile)
@@ -122,12 +123,18 @@ class _Anonymization:
         with self.stages.stage("suppress") as counts:
             decision = suppression.decide(self.spec, suppressing, rng)
             self._stop(suppression.refusal_of(decision))
+            everyone = table, profile
             table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
             self._stop(nobody(profile.kept))
             counts["rows"] = profile.kept
         saver, stages = self.staging.saver, self.stages
-        coded = CodedTable.of(table, self.spec, roles, profile, saver=saver, stages=stages)
+        coded = CodedTable.of(
+            table, self.spec, roles, profile, saver=saver, stages=stages, unsuppressed=everyone
+        )
         placed = self._placed(coded)
+        if placed.unplaced and decision.audit is not None and suppressing is not None:
+            counts_placed = values_placed(placed.groups, len(suppressing.values))
+            decision = suppression.published(decision, suppressing, counts_placed)
         self._stop(too_sure(placed.audit))
         metrics = measure(placed.groups, coded.layout, self.stages, asked)
         files.require_same()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.core.criteria.protected_values import Mask, counted, told
 from ppdp_spark.core.maxent.statements.codes import question_of
 from ppdp_spark.core.maxent.statements.kinds import Statement
 from ppdp_spark.errors import DataError
@@ -116,7 +117,8 @@ def _attacked(
     attacking = Attacking(rows, question, survey.populations, people, local_variables)
     found = _steps(wanted, plan, release, attacking=attacking, survey=survey, stages=stages)
     release.warn_of_size(round(survey.people))
-    verdict = Verdict((verdict_row(found, wanted.threshold, groups=survey.buckets),))
+    row = verdict_row(found, wanted.threshold, groups=survey.buckets)
+    verdict = Verdict((about_some(row, release.source.domain.protected),))
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)
@@ -174,7 +176,8 @@ def _steps(
             if found:
                 found[-1].posterior.unpersist()
             posterior = release.keep(posterior_rows(solved.masses))
-            score = scores(posterior, limit=_limit(wanted.threshold, solved.facts["form"]))
+            limit, protected = _limit(wanted.threshold, solved.facts["form"]), release.source.domain.protected
+            score = scores(posterior, limit=limit, protected=protected)
             facts = {
                 **dict(zip(("positive", "negative", "within"), step, strict=True)),
                 "statements": len(chosen),
@@ -185,7 +188,7 @@ def _steps(
                 "accuracy": None if truth is None else distance(truth, posterior),
                 "solver": solved.facts,
             }
-            worst = worst_linkages(posterior, release.source.labels)
+            worst = worst_linkages(posterior, release.source.labels, protected)
             solved.release()
         found.append(KnowledgeStep(facts, posterior, score, worst, solved.touched))
     if not spoken_of[len(plan.stated.statements) :].all():
@@ -226,6 +229,14 @@ def verdict_row(found: Sequence[KnowledgeStep], threshold: float | None, *, grou
         status="fail" if beyond else "pass" if demanded else "measured",
         witness=witness,
     )
+
+
+def about_some(row: VerdictRow, protected: Mask | None) -> VerdictRow:
+    """The row, saying how many values it is about, if not all need protection."""
+    if protected is None:
+        return row
+    level = f"{row.level}, {told(protected)}"
+    return replace(row, level=level, parameters={**row.parameters, **counted(protected)})
 
 
 def _findings(

@@ -62,7 +62,7 @@ def check(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession
 
 def _judged(spec: ReleaseSpec, people: DataFrame, cells: Mapping[str, Grouped]) -> list[VerdictRow]:
     """Robustness first, if it is demanded; then the other criteria, and what was measured unasked."""
-    require_named_values(spec.privacy, {name: grouped.domain for name, grouped in cells.items()})
+    require_named_values(spec, {name: grouped.domain for name, grouped in cells.items()})
     weighed = weighed_groups.checked(spec.privacy, spec.columns, people)
     if len(cells) > 1:
         return [*judged_table(spec.privacy, spec.columns, people, cells), *weighed]
@@ -117,7 +117,7 @@ def finding_facts(
         listed = zip(cells[declared.column].labels, cells[declared.column].counts, strict=True)
         values = [{"value": label, "count": count} for label, count in listed]
         told = {"distinct": len(values), "values": values[:1_000]}
-        sensitive.append({**declared.model_dump(), **told})
+        sensitive.append({**declared.model_dump(mode="json", exclude_none=True), **told})
     return {
         **run_facts(command, spec.dataset, stages),
         "spec": spec.to_dict(),

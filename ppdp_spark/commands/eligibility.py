@@ -13,6 +13,7 @@ import random
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.criteria.refusals import NOT_FOUND
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import run_facts
@@ -25,7 +26,12 @@ from ppdp_spark.spark.data.tables import Roles, assign_roles, require_single_val
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
-from ppdp_spark.spark.partition.whole_table import enough_households, enough_population, feasibility
+from ppdp_spark.spark.partition.whole_table import (
+    enough_households,
+    enough_population,
+    feasibility,
+    value_domains,
+)
 from ppdp_spark.spark.suppression import suppression_stage
 from ppdp_spark.spec import ReleaseSpec, SpecLike
 from ppdp_spark.spec.requirements import case_of
@@ -51,6 +57,7 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
         require_households(people, spec.columns)
         weighed = require_weights(people, spec.columns)
         profile = profile_table(people, spec, roles)
+        require_named_values(spec, value_domains(profile))
         counts["rows"] = profile.kept
         rows = () if spec.suppression.method != "none" else tuple(_undivided(people, spec, roles, profile))
     summary = {

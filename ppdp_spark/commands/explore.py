@@ -62,11 +62,11 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
         with stages.stage("count"):
             cells = read_attributes(people, spec.columns)
             (grouped,) = cells.values()
+        domain = grouped.domain
+        require_named_values(spec, dict.fromkeys(cells, domain))
         values = _chosen(grouped, wanted)
         width = max(0, len(grouped.values) - 1)
         bounds = Bounds(max_l=min(wanted.max_l, width), max_m=wanted.max_m)
-        domain = grouped.domain
-        require_named_values(spec.privacy, dict.fromkeys(cells, domain))
         criteria = criteria_of(spec.privacy, domain)
         with stages.stage("scan"):
             signing = [_Signing(value, domain.case, bounds.max_l) for value in values]
@@ -87,15 +87,20 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
 
 
 def _chosen(grouped: Grouped, wanted: ExploreSpec) -> list[int]:
-    """Codes of the values to explore; all problems at once."""
+    """Codes of the values to explore, by default all that need protection; all problems at once."""
+    protected = grouped.domain.protected_codes
     if wanted.values is None:
-        return list(range(len(grouped.values)))
+        return protected
     codes = codes_of_names(wanted.values, grouped.labels, grouped.kind)
     unknown = [value for value, code in codes.items() if code is None]
     if unknown:
         raise SpecError(
             [f"`explore.values` ({value}) is not a value of the sensitive column" for value in unknown]
         )
+    free = [value for value, code in codes.items() if code not in protected]
+    if free:
+        told = "needs no protection, as `columns.sensitive` says: remove it, or protect it"
+        raise SpecError([f"`explore.values` ({value}) {told}" for value in free])
     return [code for code in codes.values() if code is not None]
 
 

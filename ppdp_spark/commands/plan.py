@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import LeastPeople
+from ppdp_spark.core.criteria.release.bookkeeping import LeastPeople
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.least_size import Chance, LeastSize
 from ppdp_spark.run.criteria.knowledge import require_named_values
@@ -66,7 +66,7 @@ def plan(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession 
             weighed = require_weights(people, spec.columns)
             profile = with_grids(people, spec, roles, profile_table(people, spec, roles))
             counts["rows"] = profile.kept
-            require_named_values(spec.privacy, value_domains(profile))
+            require_named_values(spec, value_domains(profile))
         coded = CodedTable.of(people, spec, roles, profile, saver=_keeping(hold), stages=stages)
         assert coded.least is not None
         refused = infeasible(

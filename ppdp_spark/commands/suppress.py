@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.errors import BudgetError
+from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
@@ -44,6 +45,7 @@ def suppress(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSess
             require_one_row_each(people, spec.columns)
             weighed = require_weights(people, spec.columns)
             domain = count_sensitive(people, spec, roles)
+            require_named_values(spec, {domain.column: domain.judged})
             counts["rows"] = sum(domain.counts)
         rng = suppression.generator(spec, domain, Registry.beside(staging.output))
         decision = suppression.decide(spec, domain, rng)

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility, LeastPeople
+from ppdp_spark.core.criteria.release.bookkeeping import Conservation, Eligibility, LeastPeople
 from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.data.grid import Numbers
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
@@ -102,7 +102,7 @@ def judge_release(
     stated = manifest["rows"]
     conserved = Conservation(stated["published"], manifest["groups"], stated.get("written"))
     suppressed = manifest.get("suppression")
-    eligible = [Eligibility(suppressed["l"], suppressed["total"])] if suppressed else []
+    eligible = [Eligibility(suppressed["l"], suppressed["total"], domain.protected)] if suppressed else []
     least = _least_people(manifest) if partitioner.blind else []
     rows = grouped.judge([*criteria, *least, *eligible, conserved])
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
@@ -113,7 +113,7 @@ def judge_release(
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
     rows += _weighed(spark, release, manifest, grouped, owned)
     rows += bounds
-    robust = robust_criterion(privacy, published=partitioner.each_value_once)
+    robust = robust_criterion(privacy, domain, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
 
 

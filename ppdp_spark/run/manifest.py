@@ -10,7 +10,7 @@ from ppdp_spark.core.data.forms import FORMS, GROUP_ID
 from ppdp_spark.core.partition.least_size import LeastSize
 from ppdp_spark.run.criteria.guarantees import public_privacy
 from ppdp_spark.run.summary import one_or_all, package_version
-from ppdp_spark.spec import ReleaseSpec, WeightSpec
+from ppdp_spark.spec import ReleaseSpec, SensitiveSpec, WeightSpec
 
 
 def published_attributes(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -42,7 +42,7 @@ def public_manifest(
     """
     form, sensitive = (
         FORMS[spec.output.form],
-        [attribute.model_dump() for attribute in spec.columns.attributes],
+        [_declared(attribute) for attribute in spec.columns.attributes],
     )
     ordered = {attribute.name: isinstance(attribute, Ordered) for attribute in attributes}
     together = spec.columns.household
@@ -88,6 +88,11 @@ def _ranging(spec: ReleaseSpec) -> dict[str, list[str]]:
     names = list(spec.columns.quasi_identifiers)
     ranging = [names[place] for place in spec.columns.ranging]
     return {"ranging": ranging} if ranging else {}
+
+
+def _declared(attribute: SensitiveSpec) -> dict[str, Any]:
+    """A sensitive attribute, and which of its values are protected."""
+    return attribute.model_dump(mode="json", exclude_none=True, exclude={"may_be_absent"})
 
 
 def _bounds(spec: ReleaseSpec, attributes: Sequence[Attribute]) -> dict[str, Any]:

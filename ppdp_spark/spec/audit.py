@@ -44,6 +44,8 @@ def not_audited(spec: ReleaseSpec) -> str | None:
         return "not defined for several sensitive attributes"
     if columns.attributes[0].case != "svpi":
         return "not defined for several values per person"
+    if columns.attributes[0].sensitivity is not None:
+        return "not defined where some values need no protection"
     if partitioner.leaves_people:
         return f"not defined for `partitioner: {partitioner.name}`"
     if columns.household is not None:

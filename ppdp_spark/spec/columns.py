@@ -10,8 +10,8 @@ from pydantic import Field, GetJsonSchemaHandler, TypeAdapter, WrapValidator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from ppdp_spark.core.data.value_names import only_one
-from ppdp_spark.spec.fields import Names, Positive, SpecModel, Switch, Text, fields_of
+from ppdp_spark.core.data.value_names import Sensitivity, only_one
+from ppdp_spark.spec.fields import Names, Positive, SomeNames, SpecModel, Switch, Text, fields_of, texts_of
 from ppdp_spark.spec.messages import Location, excerpt, shown
 from ppdp_spark.spec.nearest import suggestion
 
@@ -230,10 +230,55 @@ class WeightSpec(OneColumnSpec):
 
 
 class SensitiveSpec(OneColumnSpec):
-    """The column to protect; `case` says whether a person has one value, a set, or a multiset."""
+    """The column to protect; `case` says whether a person has one value, a set, or a multiset.
+
+    All of its values need protection, unless `not_sensitive` or `only` says which do not.
+    """
 
     column: Text = Field(examples=["occupation"])
     case: Case = Field(default="svpi", description="svpi: one value per person. mvpi-*: an array column.")
+    not_sensitive: SomeNames | None = Field(
+        default=None,
+        examples=["[none, Flu]"],
+        description="Values that need no protection: anybody may learn who has them. The others do.",
+    )
+    only: SomeNames | None = Field(
+        default=None,
+        examples=["[HIV]"],
+        description="The values that need protection, in place of `not_sensitive`; no others do.",
+    )
+    may_be_absent: SomeNames | None = Field(
+        default=None,
+        description="Names in `not_sensitive` or `only` that need not occur; any other that does not is an "
+        "error.",
+    )
+
+    @property
+    def sensitivity(self) -> Sensitivity | None:
+        """Which values need protection; None if all do."""
+        return Sensitivity.declared(self.model_dump())
+
+    @classmethod
+    def written_out(cls, data: Any) -> Any:
+        """Values that are numbers in the table may be written as numbers."""
+        data = super().written_out(data)
+        if not isinstance(data, dict):
+            return data
+        named = {key: texts_of(data[key]) for key in _VALUE_LISTS if isinstance(data.get(key), list)}
+        return {**data, **named}
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        lists = [key for key in ("not_sensitive", "only") if data.get(key) is not None]
+        if len(lists) == 2:
+            yield ("only",), "and `not_sensitive` both say which values need protection: remove one of them"
+        if data.get("may_be_absent") is not None and not lists:
+            yield ("may_be_absent",), "belongs to `not_sensitive` or `only`: remove it"
+        elif lists:
+            yield from _not_among(data, "may_be_absent", lists[0])
+
+
+_VALUE_LISTS = ("not_sensitive", "only", "may_be_absent")
 
 
 SensitiveSpecs = Annotated[tuple[SensitiveSpec, ...], Field(min_length=1)]
@@ -331,18 +376,23 @@ class ColumnsSpec(SpecModel):
             else:
                 yield (role,), _same_column(name, role, first_name=first[1], first_role=first[0])
         yield from _person_problems(data)
-        yield from _not_among(data, "may_repeat", "identifiers")
+        yield from _not_among(data, "may_repeat", "identifiers", "columns.")
         weight = fields_of(WeightSpec.written_out(data.get("weight")))
         also = [weight.get("column")] if weight.get("publish") is True else []
-        yield from _not_among(data, "may_single_out", "publish_as_is", also)
+        yield from _not_among(data, "may_single_out", "publish_as_is", "columns.", also)
+
+
+def some_unprotected(columns: ColumnsSpec) -> bool:
+    """Whether some values of a sensitive attribute need no protection."""
+    return any(attribute.sensitivity is not None for attribute in columns.attributes)
 
 
 def _not_among(
-    data: Mapping[str, Any], field: str, whole: str, also: Sequence[Any] = ()
+    data: Mapping[str, Any], field: str, whole: str, at: str = "", also: Sequence[Any] = ()
 ) -> Iterator[tuple[Location, str]]:
-    """Columns of a field that says something of some columns of another, and names one that is not there.
+    """Names in a field that says something of some names of another, at a place, but are not there.
 
-    The columns in `also` are meant, too.
+    The names in `also` are meant, too.
     """
     known, named = data.get(whole), data.get(field)
     if not isinstance(named, list | tuple):
@@ -352,7 +402,7 @@ def _not_among(
     for i, name in enumerate(named):
         if isinstance(name, str) and name not in names:
             hint = suggestion(name, map(excerpt, names)) if names else "none is declared"
-            yield (field, i), f"({shown(name)}) is not one of `columns.{whole}`; {hint}"
+            yield (field, i), f"({shown(name)}) is not one of `{at}{whole}`; {hint}"
 
 
 def sensitive_list(given: Any) -> tuple[Any, ...]:

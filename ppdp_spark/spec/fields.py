@@ -52,6 +52,11 @@ def _listed(value: Any) -> Any:
     return value
 
 
+def texts_of(values: list[Any]) -> list[Any]:
+    """Names of values that are written as numbers or truth values as texts; all else as it is."""
+    return [shown(value) if type(value) in (int, float, bool) else value for value in values]
+
+
 Number = BeforeValidator(real_number)
 Listed = BeforeValidator(_listed)
 """Both stand last in an `Annotated`, so that limits before them reach the JSON schema."""

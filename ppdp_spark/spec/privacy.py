@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model
+from pydantic_core import InitErrorDetails
 
 from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.family import LARGEST_COUNT, LARGEST_L, Family, Parameters
 from ppdp_spark.spec.criterion_models import CriterionSpec, bare_type, criterion_model, require_free_names
 from ppdp_spark.spec.fields import (
+    PROBLEM,
     Listed,
     Names,
     Number,
@@ -43,6 +45,12 @@ class SkylinePointSpec(SpecModel):
 Points = Annotated[tuple[SkylinePointSpec, ...], Field(min_length=1), Listed]
 
 
+NO_POINTS = (
+    "has no points: name the value in `not_sensitive` of `columns.sensitive` if it needs no protection, or "
+    "give it a point"
+)
+
+
 class SkylineSpec(SpecModel):
     """A skyline for each sensitive value; `default` is for the values not named."""
 
@@ -72,6 +80,12 @@ class SkylineSpec(SpecModel):
                 if isinstance(name, str) and name not in values:
                     hint = suggestion(name, [excerpt(str(value)) for value in values]) if values else ""
                     yield ("may_be_absent", i), f"({shown(name)}) is not a key of `values`; {hint}"
+
+    @classmethod
+    def _reworded(cls, detail: dict[str, Any]) -> InitErrorDetails:
+        if detail["type"] == "too_short" and detail["loc"][:1] == ("values",):
+            detail = {**detail, "type": PROBLEM, "ctx": {"text": NO_POINTS}}
+        return super()._reworded(detail)
 
     def redundant(self) -> Iterator[tuple[Location, Location]]:
         """Pairs of places (redundant point, the point of the same skyline that covers it)."""
@@ -150,8 +164,16 @@ class CriteriaSpec(SpecModel):
     @property
     def least_group_size(self) -> int:
         """The fewest people of a group under the criteria on counts: smaller ones need not be tried."""
-        on_counts = ((family, given) for family, given in self.demanded if not family.traits.priors)
-        return max((family.traits.least_size(given) for family, given in on_counts), default=1)
+        return self.least_size(some=False)
+
+    def least_size(self, *, some: bool) -> int:
+        """The same; with `some`, where only some of the sensitive values need protection."""
+        on_counts = [(family.traits, given) for family, given in self.demanded if not family.traits.priors]
+        sizes = [
+            traits.least_of_some(given) if some and traits.sensitive else traits.least_size(given)
+            for traits, given in on_counts
+        ]
+        return max(sizes, default=1)
 
     def _given(self) -> list[tuple[str, Any]]:
         """The criteria that are demanded, as they are given."""

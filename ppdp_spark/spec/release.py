@@ -18,7 +18,13 @@ from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec
 from ppdp_spark.spec.audit import AuditSpec
-from ppdp_spark.spec.columns import ColumnsSpec, InputSpec, SensitiveSpec, sensitive_list
+from ppdp_spark.spec.columns import (
+    ColumnsSpec,
+    InputSpec,
+    SensitiveSpec,
+    sensitive_list,
+    some_unprotected,
+)
 from ppdp_spark.spec.document import read_document, resolved_path
 from ppdp_spark.spec.fields import (
     Listed,
@@ -347,6 +353,11 @@ def _skyline_warnings(at: Location, skyline: SkylineSpec | None) -> Iterator[str
 def _warnings(spec: ReleaseSpec) -> Iterator[str]:
     for place, part in spec.privacy.parts.items():
         yield from _skyline_warnings((*place, "skyline"), part.skyline)
+    if some_unprotected(spec.columns) and spec.privacy.criteria and spec.privacy.least_size(some=True) < 2:
+        yield (
+            "`columns.sensitive` leaves values without protection, and no criterion is about numbers of "
+            "people: somebody who has such a value may be published alone; add `k_anonymity: 10`"
+        )
     options = {} if spec.input is None else spec.input.options
     if any(k.casefold() == "mode" and v.casefold() == "failfast" for k, v in options.items()):
         yield "`input.options.mode` (FAILFAST): Spark's own log will quote the line that it stumbles over"

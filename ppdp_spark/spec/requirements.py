@@ -10,7 +10,8 @@ from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
 from ppdp_spark.spec.audit import not_audited
-from ppdp_spark.spec.messages import excerpt
+from ppdp_spark.spec.columns import some_unprotected
+from ppdp_spark.spec.messages import dotted, excerpt
 from ppdp_spark.spec.several_attributes import lacking_for_several
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
     if command == "eligibility":  # asks whether `anonymize` can succeed
         command = "anonymize"
     yield from lacking_for_several(spec, command)
+    yield from _undefined_for_some_values(spec)
     if command in ("anonymize", "suppress") and spec.output.path is None:
         yield "`output.path` is missing: add `output: {path: out/census}`"
     if command == "suppress" and spec.suppression.method == "none":
@@ -107,6 +109,20 @@ def _lacking_for_rows(spec: ReleaseSpec) -> Iterator[str]:
         yield f"`output.queries` cannot be combined with {form}, whose rows are not people: remove it"
 
 
+def _undefined_for_some_values(spec: ReleaseSpec) -> Iterator[str]:
+    """Criteria that are not defined where some values of their attribute need no protection."""
+    limited = {attribute.column for attribute in spec.columns.attributes if attribute.sensitivity is not None}
+    for at, part in spec.privacy.parts.items():
+        if not limited or (len(at) > 1 and at[-1] not in limited):
+            continue
+        for family, given in part.demanded:
+            if reason := family.undefined_for_some(given):
+                yield (
+                    f"`{dotted((*at, family.field))}` {reason} where some values need no protection: "
+                    "remove it, or remove `not_sensitive` and `only` from `columns.sensitive`"
+                )
+
+
 def _lacking_for_groups(spec: ReleaseSpec, command: Command) -> Iterator[str]:
     """What `check` and `explore` need of a table of groups."""
     if command == "explore":
@@ -141,7 +157,8 @@ def _placing_problems(spec: ReleaseSpec) -> Iterator[str]:
 
 def _blinding_problems(spec: ReleaseSpec) -> Iterator[str]:
     """What would let sensitive values decide about groups, or about who is in one."""
-    blind, fewest = f"`partitioner` ({spec.partitioner})", spec.privacy.least_group_size
+    blind = f"`partitioner` ({spec.partitioner})"
+    fewest = spec.privacy.least_size(some=some_unprotected(spec.columns))
     if spec.suppression.method != "none":
         yield (
             f"`suppression.method` ({spec.suppression.method}) cannot be combined with {blind}: who is left "

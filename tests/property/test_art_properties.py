@@ -96,6 +96,66 @@ def test_groups_satisfy_the_condition_and_nobody_is_lost(fragment, r, model, sma
         assert truth(members, values, classes, priors, r)
 
 
+@settings(max_examples=60, deadline=None)
+@given(fragments(), RS, MODELS, st.integers(1, 5), st.integers(0, 2**32))
+def test_groups_satisfy_it_for_protected_values_where_others_fill_them(fragment, r, model, smallest, seed):
+    """Against all worlds' bounds in rationals; people with an unprotected value may repeat in a group."""
+    values, classes, priors, codes, width = fragment
+    mask = np.random.default_rng(seed).random(width) < 0.5
+    how = {"width": width, "r": r, "model": model, "smallest": smallest, "protected": mask.tolist()}
+    packing = pack(values, classes, priors, codes, **how)
+    for members in members_of(packing):
+        assert len(members) >= max(r, smallest)
+        assert protected_truth(members, values, classes, priors, Fraction(r), model, mask)
+    rows = np.random.default_rng(seed).permutation(len(values))
+    shuffled = (values[rows], classes[rows], priors, codes[rows])
+    again = pack(*shuffled, **how)
+    assert contents(packing, values, classes, priors, codes) == contents(again, *shuffled)
+
+
+def protected_truth(members, values, classes, priors, r, model, mask):
+    """The bound of each protected value of the group: unprotected ones count as people and in worlds."""
+    size, counts = len(members), Counter(int(values[i]) for i in members)
+    own = [x for x in counts if mask[x]]
+    if model == "binary":
+        return all(
+            counts[x] == 1 and size >= r and binary_bound(table, members, classes, x) * r <= 1
+            for x in own
+            for table in priors or [np.full((int(classes.max()) + 1, len(mask)), 0.5)]
+        )
+    for table in priors or [np.ones((int(classes.max()) + 1, len(mask)))]:
+        ratios = {}
+        for y in counts:
+            seen = [Fraction(float(table[classes[i], y])) for i in members]
+            ratios[y] = min(seen) / max(seen) if max(seen) else Fraction(0)
+        for x in own:
+            kappa = ratios[x] * min((ratios[y] for y in counts if y != x), default=Fraction(0))
+            if counts[x] * r > counts[x] + kappa * (size - counts[x]):
+                return False
+    return True
+
+
+def binary_bound(table, members, classes, value):
+    """The posterior of one person at the largest prior, all others at the smallest one."""
+    seen = [Fraction(float(table[classes[i], value])) for i in members]
+    low, high = min(seen), max(seen)
+    if low == high:
+        return Fraction(1, len(members))
+    if high == 1:
+        return Fraction(1)
+    top, rest = high / (1 - high), low / (1 - low)
+    return top / (top + (len(members) - 1) * rest)
+
+
+def test_a_frequent_value_that_needs_no_protection_leaves_nobody_without_a_place():
+    values = np.array([0] * 30 + [1] * 3 + [2] * 3, np.int32)
+    alike, codes = [np.full((1, 3), 1 / 3)], np.zeros((36, 1), np.int32)
+    classes = np.zeros(36, np.int32)
+    some = pack(values, classes, alike, codes, width=3, r=3, protected=[False, True, True])
+    every = pack(values, classes, alike, codes, width=3, r=3)
+    assert some.unplaced == 0 and every.unplaced > 20
+
+
 def contents(packing, values, classes, priors, codes):
     """Each group as the multiset of its rows, classes told by their priors; unplaced rows last."""
 
@@ -129,8 +189,8 @@ def test_the_compiled_condition_is_never_laxer_than_the_truth(fragment, r, model
     if not len(values) or not priors:
         return
     offsets = np.cumsum([0, *(len(table) for table in priors[:-1])])
-    people = PlaceablePeople(values, (classes[:, None] + offsets).astype(np.int32), classes)
-    rules = Rules(r, model == "joint", np.concatenate(priors))
+    people = PlaceablePeople(values, (classes[:, None] + offsets).astype(np.int32), classes, values)
+    rules = Rules(r, model == "joint", np.concatenate(priors), np.ones(priors[0].shape[1], np.bool_))
     truth = joint_truth if model == "joint" else binary_truth
     for size in range(1, min(len(values), 8) + 1):
         members = np.arange(size, dtype=np.int32)

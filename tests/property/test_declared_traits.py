@@ -17,7 +17,7 @@ from ppdp_spark.core.criteria.base import Criterion
 from ppdp_spark.core.criteria.families import families, family_of
 from ppdp_spark.core.criteria.family import EVERY_CASE, REQUIRED, Family, Parameter
 from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
-from ppdp_spark.core.data.value_names import ValueDomain
+from ppdp_spark.core.data.value_names import Sensitivity, ValueDomain
 
 WIDTH = 4
 LABELS = ("10", "20", "35", "80")
@@ -90,8 +90,18 @@ def groups(draw: st.DrawFn, case: str = "svpi", least: int = 1) -> GroupSummarie
     return GroupSummaries(sizes[kept], counts[kept], population=np.array(weights, np.int64)[kept])
 
 
-def domain(counts: tuple[int, ...] = (9, 6, 5, 2), case: str = "svpi") -> ValueDomain:
-    return ValueDomain(LABELS, counts, case, "int")
+def domain(
+    counts: tuple[int, ...] = (9, 6, 5, 2), case: str = "svpi", about: Sensitivity | None = None
+) -> ValueDomain:
+    return ValueDomain(LABELS, counts, case, "int", about)
+
+
+SENSITIVITIES = st.builds(
+    Sensitivity,
+    st.lists(st.sampled_from(LABELS), min_size=1, max_size=3, unique=True).map(tuple),
+    st.booleans(),
+)
+"""Some values need protection and others do not."""
 
 
 def holds(criterion: Criterion[Any], some: GroupSummaries) -> bool:
@@ -104,7 +114,7 @@ def examples(number: int) -> settings:
 
 
 def built(family: Family, stated: dict[str, Any], about: ValueDomain) -> Criterion[Any]:
-    criterion = family.build(stated, about)
+    criterion = family.criterion(stated, about)
     assert criterion is not None and criterion.name in family.names
     return criterion
 
@@ -127,6 +137,54 @@ def test_unions_of_groups_that_satisfy_it_satisfy_it(family: Family, case: str, 
         people = some.population[[one, other]].sum(keepdims=True)
         union = GroupSummaries(np.array([size]), counts[None], population=people)
         assert holds(criterion, union), (criterion, some.counts[one], some.counts[other])
+
+
+def defined(family: Family, data: st.DataObject) -> dict[str, Any]:
+    """Parameters for which the family is defined where some values need no protection."""
+    stated = data.draw(parameters(family))
+    assume(not family.undefined_for_some(stated))
+    return stated
+
+
+OF_SOME = [(family, case) for family, case in CLOSED if family.of_some is not None]
+
+
+@pytest.mark.parametrize(("family", "case"), OF_SOME, ids=lambda x: getattr(x, "field", x))
+@examples(40)
+@given(data=st.data(), about=SENSITIVITIES)
+def test_unions_keep_it_where_some_values_need_no_protection(
+    family: Family, case: str, data: st.DataObject, about: Sensitivity
+) -> None:
+    criterion = built(family, defined(family, data), domain(case=case, about=about))
+    assert criterion.union_closed == family.traits.closed(case)
+    some = data.draw(groups(case, least=2))
+    safe = [g for g in range(len(some)) if holds(criterion, some.rows([g]))]
+    for one, other in combinations(safe, 2):
+        size, counts = some.sizes[[one, other]].sum(), some.counts[[one, other]].sum(axis=0)
+        union = GroupSummaries(np.array([size]), counts[None])
+        assert holds(criterion, union), (criterion, some.counts[one], some.counts[other])
+
+
+@pytest.mark.parametrize("family", [f for f in ALL if f.of_some is not None], ids=named)
+@examples(40)
+@given(data=st.data(), about=SENSITIVITIES)
+def test_no_smaller_group_satisfies_it_for_some_values(
+    family: Family, data: st.DataObject, about: Sensitivity
+) -> None:
+    stated, some = defined(family, data), data.draw(groups())
+    if family.traits.priors:
+        alike = np.full(some.counts.shape, 1 / WIDTH)
+        some = GroupSummaries(some.sizes, some.counts, (PriorExtrema(alike, alike),))
+    criterion, least = built(family, stated, domain(about=about)), family.traits.least_of_some(stated)
+    assert least <= family.traits.least_size(stated)
+    for g in np.flatnonzero(some.sizes < least):
+        assert not holds(criterion, some.rows([int(g)])), (criterion, some.counts[g])
+
+
+@pytest.mark.parametrize("family", [f for f in families() if f.traits.sensitive], ids=named)
+def test_every_family_of_ours_says_what_it_means_for_some_values(family: Family) -> None:
+    assert family.of_some is not None
+    assert added().undefined_for_some({"k": 2, "e": 1000.0}).startswith("does not say")
 
 
 @pytest.mark.parametrize("family", ALL, ids=named)

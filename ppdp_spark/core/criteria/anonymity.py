@@ -13,7 +13,9 @@ from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
 from ppdp_spark.core.criteria.family import EVERY_CASE, Family, Parameters, Traits, Unasked, share, whole
 from ppdp_spark.core.criteria.parameters import Number, positive, whole_number
+from ppdp_spark.core.criteria.protected_values import of_protected
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.data.weight_units import UNITS, amounts, population_of
 from ppdp_spark.errors import SpecError
 
@@ -126,6 +128,10 @@ class AlphaK(LocalCriterion):
         return np.asarray((sizes >= self.k) & fair)
 
 
+def _alpha_k(given: Parameters, domain: ValueDomain) -> AlphaK:
+    return AlphaK(given["alpha"], given["k"])
+
+
 def _least_of_alpha_k(parameters: Parameters) -> int:
     """One person with a value is a share of 1/n, which is at most α from n = 1/α people on."""
     return max(int(parameters["k"]), ceil(1 / Fraction(str(parameters["alpha"]))))
@@ -160,8 +166,9 @@ ALPHA_K = Family(
     names=(AlphaK.name,),
     summary="(α, k)-anonymity: groups of k people in which no value has more than the share α.",
     parameters=(share("alpha", example=0.5), whole("k", least=2, example=10)),
-    build=lambda given, domain: AlphaK(given["alpha"], given["k"]),
-    traits=Traits(least_size=_least_of_alpha_k),
+    build=_alpha_k,
+    of_some=of_protected(_alpha_k),
+    traits=Traits(least_size=_least_of_alpha_k, least_of_some=lambda given: int(given["k"])),
     measures=(Unasked("largest share of one value", {"alpha": 1, "k": 2}, any_case=True),),
     cost=1,
 )

@@ -226,18 +226,8 @@ class AppliedToPart(LocalCriterion):
 
 
 @dataclass(frozen=True)
-class OfAttribute(AppliedToPart):
-    """A criterion that sees the counts of its own attribute and no others.
-
-    Published independently of each other, the attributes of a group tell nothing about one another, so each
-    has to satisfy its criteria by itself: whoever knows one attribute of a person knows of another what the
-    group tells everybody [Machanavajjhala et al. 2007] [Li et al. 2012].
-
-    where
-        columns  where the values of the attribute stand among the counts of all attributes
-    """
-
-    columns: slice
+class SeenInPart(AppliedToPart):
+    """A criterion under its own name that sees a part of what is counted of each group."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -251,14 +241,33 @@ class OfAttribute(AppliedToPart):
     def union_closed(self) -> bool:  # type: ignore[override]
         return self.criterion.union_closed
 
+    @abstractmethod
+    def part(self, groups: GroupSummaries) -> GroupSummaries:
+        """What the criterion sees of the groups."""
+
     def achieved(self, groups: GroupSummaries) -> FloatArray:
-        return self.criterion.achieved(self._own(groups))
+        return self.criterion.achieved(self.part(groups))
 
     def allowed(self, groups: GroupSummaries) -> BoolArray:
-        return self.criterion.allowed(self._own(groups))
+        return self.criterion.allowed(self.part(groups))
 
     def allowed_cuts(self, left: GroupSummaries, right: GroupSummaries) -> BoolArray:
-        return self.criterion.allowed_cuts(self._own(left), self._own(right))
+        return self.criterion.allowed_cuts(self.part(left), self.part(right))
 
-    def _own(self, groups: GroupSummaries) -> GroupSummaries:
+
+@dataclass(frozen=True)
+class OfAttribute(SeenInPart):
+    """A criterion that sees the counts of its own attribute and no others.
+
+    Published independently of each other, the attributes of a group tell nothing about one another, so each
+    has to satisfy its criteria by itself: whoever knows one attribute of a person knows of another what the
+    group tells everybody [Machanavajjhala et al. 2007] [Li et al. 2012].
+
+    where
+        columns  where the values of the attribute stand among the counts of all attributes
+    """
+
+    columns: slice
+
+    def part(self, groups: GroupSummaries) -> GroupSummaries:
         return GroupSummaries(groups.sizes, groups.counts[:, self.columns])

@@ -9,9 +9,11 @@ import numpy as np
 
 from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import product_at_most
-from ppdp_spark.core.criteria.family import Family, Traits, Unasked, choice, share
+from ppdp_spark.core.criteria.family import Family, Parameters, Traits, Unasked, choice, share
 from ppdp_spark.core.criteria.parameters import Number, rational, value_counts
+from ppdp_spark.core.criteria.protected_values import OthersAsOne, others_together
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import SpecError
 
 LARGEST_INT64 = 2**63 - 1
@@ -87,6 +89,19 @@ class TCloseness(DistributionCriterion):
         return max(values - 1, 1) if self.ordered else 2
 
 
+def _closeness_of_some(given: Parameters, domain: ValueDomain) -> OthersAsOne:
+    """Unprotected values are one: the distance then bounds what is learned of any set of protected ones."""
+    mask = domain.protected or ()
+    counts = others_together(np.array(domain.counts, np.int64), mask)
+    return OthersAsOne(TCloseness(given["t"], tuple(counts.tolist())), mask)
+
+
+def _in_order_only(given: Parameters) -> str:
+    if given["distance"] != "ordered":
+        return ""
+    return "with `distance: ordered` measures along the order of all values, and is not defined"
+
+
 T_CLOSENESS = Family(
     field="t_closeness",
     names=(TCloseness.name,),
@@ -94,6 +109,8 @@ T_CLOSENESS = Family(
     parameters=(share("t", example=0.3), choice("distance", "equal", "ordered", default="equal")),
     build=lambda given, domain: TCloseness(given["t"], tuple(domain.counts), given["distance"] == "ordered"),
     traits=Traits(table=True),
+    of_some=_closeness_of_some,
+    whole_only=_in_order_only,
     measures=(
         Unasked("largest distance, equal", {"t": 1, "distance": "equal"}),
         Unasked("largest distance, ordered", {"t": 1, "distance": "ordered"}),

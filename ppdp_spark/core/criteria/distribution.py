@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.exact import agreeing, integers
+from ppdp_spark.core.criteria.protected_values import counted, told
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
 from ppdp_spark.errors import DataError
 
@@ -19,11 +20,22 @@ class DistributionCriterion(LocalCriterion):
     Shares are among occurrences, so with sets or multisets of values per person q and p still sum to 1.
     Only values that occur in the table count as its domain. A group without any occurrence, or with a
     value the table does not have, has no comparable distribution: its value is infinite, it is not allowed.
+    A criterion that looks at values one by one looks at those that need protection, in `protected`.
     """
 
     distribution: tuple[int, ...]
+    protected: tuple[bool, ...] | None = None
 
     higher_is_safer: ClassVar[bool] = False
+
+    @property
+    def some(self) -> str:
+        """How many values it looks at, for its level; nothing if at all."""
+        return "" if self.protected is None else f", {told(self.protected)}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {**super().parameters, **({} if self.protected is None else counted(self.protected))}
 
     @abstractmethod
     def distances(self, counts: IntArray) -> FloatArray:
@@ -38,6 +50,12 @@ class DistributionCriterion(LocalCriterion):
         """Occurrences in the whole table, of the values that occur in it."""
         counts = np.array(self.distribution, dtype=np.int64)
         return counts[counts > 0]
+
+    def own(self, of_values: Any) -> Any:
+        """Columns of protected values, of an array with one column for each value of the table."""
+        if self.protected is None:
+            return of_values
+        return of_values[..., np.array(self.protected)[np.array(self.distribution) > 0]]
 
     def achieved(self, groups: GroupSummaries) -> FloatArray:
         comparable, counts = self._comparable(groups)

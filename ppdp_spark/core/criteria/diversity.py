@@ -27,6 +27,7 @@ from ppdp_spark.core.criteria.family import (
     number,
 )
 from ppdp_spark.core.criteria.parameters import Number, positive, rational, whole_number
+from ppdp_spark.core.criteria.protected_values import among_protected
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import SpecError
@@ -228,6 +229,7 @@ L_DIVERSITY = Family(
         number("c", default=None, description="The constant of recursive (c, ℓ)-diversity, and of it only."),
     ),
     build=_diversity,
+    of_some=among_protected(_diversity),
     traits=Traits(least_size=lambda given: math.ceil(given["l"])),
     written_out=_written_out,
     rules=_rules,

@@ -127,6 +127,10 @@ def _one(parameters: Parameters) -> int:
     return 1
 
 
+def _no_reason(parameters: Parameters) -> str:
+    return ""
+
+
 def _as_given(data: Any) -> Any:
     return data
 
@@ -153,6 +157,7 @@ class Traits:
         couples     whether it looks at several groups together, given its parameters
         coupling    in words, for messages: when it does so, and what to do instead
         least_size  the fewest people of a group that can satisfy it, given its parameters
+        least_of_some  the same where some values need no protection: a group may have no protected value
     """
 
     sensitive: bool = True
@@ -165,6 +170,7 @@ class Traits:
     couples: Callable[[Parameters], bool] = _never
     coupling: tuple[str, str] = ("", "remove one of them")
     least_size: Callable[[Parameters], int] = _one
+    least_of_some: Callable[[Parameters], int] = _one
 
     def closed(self, case: str) -> bool:
         """Whether unions keep it, in a case of the spec, for whole records (`mvpi-records`) or their rows."""
@@ -183,6 +189,9 @@ class Family:
         parameters   as a spec states them; None where the model of the spec is written by hand
         build        the criterion that the verdict is about; None if it applies to no value of the table
         local        the part that each group meets by itself, if `build` gives something else
+        of_some      the criterion where some values need no protection, which the domain tells; None if it is
+                     not defined there
+        whole_only   why it is not defined there for these parameters; empty if it is
         bare         the field is its only parameter itself: `k_anonymity: 10`
         shorthand    the parameter that a bare number stands for: `delta_disclosure: 1.5`
         written_out  what a spec says, with abbreviations written out
@@ -200,6 +209,8 @@ class Family:
     build: Build
     traits: Traits
     local: BuildLocal | None = None
+    of_some: Build | None = None
+    whole_only: Callable[[Parameters], str] = _no_reason
     bare: bool = False
     shorthand: str | None = None
     written_out: Callable[[Any], Any] = _as_given
@@ -213,6 +224,28 @@ class Family:
         problems = list(_contradictions(self))
         if problems:
             raise SpecError(problems)
+
+    def undefined_for_some(self, given: Parameters) -> str:
+        """Why it is not defined where some values need no protection; empty if it is."""
+        if self.traits.sensitive and self.of_some is None:
+            return "does not say what it means"
+        return self.whole_only(given)
+
+    def criterion(
+        self, given: Parameters, domain: ValueDomain, *, local: bool = False
+    ) -> Criterion[Any] | None:
+        """The criterion over these values, or the part that each group meets by itself.
+
+        It is about the values that need protection. None if it applies to no value.
+        """
+        if local and self.local is not None:
+            return self.local(given, domain)
+        if not self.traits.sensitive or domain.protected is None:
+            return self.build(given, domain)
+        reason = self.undefined_for_some(given)
+        if reason or self.of_some is None:
+            raise SpecError(f"`privacy.{self.field}` {reason} where some values need no protection")
+        return self.of_some(given, domain)
 
 
 def _contradictions(family: Family) -> Iterator[str]:

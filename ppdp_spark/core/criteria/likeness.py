@@ -11,6 +11,7 @@ from ppdp_spark.core.criteria.distribution import DistributionCriterion
 from ppdp_spark.core.criteria.exact import Factors, product_at_most
 from ppdp_spark.core.criteria.family import Family, Parameters, Traits, Unasked, choice, number
 from ppdp_spark.core.criteria.parameters import Number, positive, value_counts
+from ppdp_spark.core.criteria.protected_values import Mask
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 from ppdp_spark.core.data.value_names import ValueDomain
 
@@ -36,6 +37,7 @@ class BasicBetaLikeness(DistributionCriterion):
 
     beta: Number
     distribution: tuple[int, ...]
+    protected: Mask | None = None
 
     name: ClassVar[str] = "basic_beta_likeness"
     relation: ClassVar[str] = "<="
@@ -46,7 +48,7 @@ class BasicBetaLikeness(DistributionCriterion):
 
     @property
     def level(self) -> str:
-        return f"β = {self.beta}"
+        return f"β = {self.beta}{self.some}"
 
     @property
     def threshold(self) -> float:
@@ -54,13 +56,14 @@ class BasicBetaLikeness(DistributionCriterion):
 
     def distances(self, counts: IntArray) -> FloatArray:
         """The largest relative gain of a value."""
-        return np.asarray(np.maximum(share_ratios(counts, self.table_counts).max(axis=1) - 1, 0.0))
+        ratios = self.own(share_ratios(counts, self.table_counts))
+        return np.asarray(np.maximum(ratios.max(axis=1, initial=0.0) - 1, 0.0))
 
     def within(self, counts: IntArray) -> BoolArray:
         table, bound = self.table_counts, 1 + positive("beta", self.beta)
         total = counts.sum(axis=1, keepdims=True)
-        gained: Factors = [counts, int(table.sum()), bound.denominator]
-        return np.asarray(product_at_most(gained, [total, table, bound.numerator]).all(axis=1))
+        gained: Factors = [self.own(counts), int(table.sum()), bound.denominator]
+        return np.asarray(product_at_most(gained, [total, self.own(table), bound.numerator]).all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
         if len(table) == 1:
             return np.ones(len(counts), dtype=np.bool_)
         bound = 1 - np.log(table / table.sum())
-        return np.asarray((share_ratios(counts, table) < bound * (1 - RATIO_ROUNDING)).all(axis=1))
+        below = share_ratios(counts, table) < bound * (1 - RATIO_ROUNDING)
+        return np.asarray(self.own(below).all(axis=1))
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ class DeltaDisclosure(DistributionCriterion):
 
     delta: Number
     distribution: tuple[int, ...]
+    protected: Mask | None = None
 
     name: ClassVar[str] = "delta_disclosure"
     relation: ClassVar[str] = "<"
@@ -116,7 +121,7 @@ class DeltaDisclosure(DistributionCriterion):
 
     @property
     def level(self) -> str:
-        return f"δ = {self.delta}"
+        return f"δ = {self.delta}{self.some}"
 
     @property
     def threshold(self) -> float:
@@ -124,9 +129,9 @@ class DeltaDisclosure(DistributionCriterion):
 
     def distances(self, counts: IntArray) -> FloatArray:
         """The largest |ln(q/p)| of a value; infinite if the group lacks one."""
-        ratios = share_ratios(counts, self.table_counts)
+        ratios = self.own(share_ratios(counts, self.table_counts))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.abs(np.log(ratios)).max(axis=1))
+            return np.asarray(np.abs(np.log(ratios)).max(axis=1, initial=0.0))
 
     def within(self, counts: IntArray) -> BoolArray:
         distances = self.distances(counts)
@@ -135,7 +140,11 @@ class DeltaDisclosure(DistributionCriterion):
 
 def _likeness(given: Parameters, domain: ValueDomain) -> BasicBetaLikeness:
     likeness = EnhancedBetaLikeness if given["kind"] == "enhanced" else BasicBetaLikeness
-    return likeness(given["beta"], tuple(domain.counts))
+    return likeness(given["beta"], tuple(domain.counts), domain.protected)
+
+
+def _disclosure(given: Parameters, domain: ValueDomain) -> DeltaDisclosure:
+    return DeltaDisclosure(given["delta"], tuple(domain.counts), domain.protected)
 
 
 BETA_LIKENESS = Family(
@@ -144,6 +153,7 @@ BETA_LIKENESS = Family(
     summary="β-likeness, basic or enhanced (the stricter of the two, hence the default).",
     parameters=(number("beta", example=2), choice("kind", "basic", "enhanced", default="enhanced")),
     build=_likeness,
+    of_some=_likeness,
     traits=Traits(table=True),
     measures=(Unasked("largest relative gain", {"beta": 1, "kind": "basic"}),),
     cost=3,
@@ -154,7 +164,8 @@ DELTA_DISCLOSURE = Family(
     names=(DeltaDisclosure.name,),
     summary="δ-disclosure privacy.",
     parameters=(number("delta", example=1.5),),
-    build=lambda given, domain: DeltaDisclosure(given["delta"], tuple(domain.counts)),
+    build=_disclosure,
+    of_some=_disclosure,
     traits=Traits(table=True),
     shorthand="delta",
     measures=(Unasked("largest |ln ratio|", {"delta": 1}),),

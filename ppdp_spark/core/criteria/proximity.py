@@ -19,6 +19,7 @@ from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.exact import agreeing, integers, product_at_most
 from ppdp_spark.core.criteria.family import Family, Parameters, Traits, number, share
 from ppdp_spark.core.criteria.parameters import Number, positive
+from ppdp_spark.core.criteria.protected_values import of_protected
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
 from ppdp_spark.core.data.value_names import NUMBERS, ValueDomain
 from ppdp_spark.errors import SpecError
@@ -120,5 +121,6 @@ PROXIMITY = Family(
         share("share", example=0.5, description="Largest share of a group's people near any one guess."),
     ),
     build=_proximity,
+    of_some=of_protected(_proximity),
     traits=Traits(least_size=lambda given: math.ceil(1 / positive("share", given["share"]))),
 )

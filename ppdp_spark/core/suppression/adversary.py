@@ -8,7 +8,8 @@ premise: it states a prior over base tables and computes the posterior of that p
 **Prior.** Uniform over the vectors of positive counts of the published values that sum to |T| and violate
 l-eligibility; given the counts, who has which value is exchangeable, so T_P tells no more than its
 counts. Admitting values that do not occur in T_P changes nothing: R-suppression never removes a value
-altogether unless it publishes nothing.
+altogether unless it publishes nothing. Of values that need no protection all rows are in T_P; the vectors
+of the prior then sum to |T| without these rows, `beside` in number.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class AttackAudit:
         }
 
 
-def candidates(published: Counts, total: int, l: int) -> tuple[int, ...]:
+def candidates(published: Counts, total: int, l: int, beside: int = 0) -> tuple[int, ...]:
     """Positions of the values that may be S_1 given T_P and |T|: those with F'_i >= F'_l, so at least l.
 
     Each of them may: T_P with all suppressed records given to S'_i violates l-eligibility by l-candidacy,
@@ -106,23 +107,23 @@ def candidates(published: Counts, total: int, l: int) -> tuple[int, ...]:
     may: STEP-1 leaves fewer than l values above S_1, and D-suppression keeps the order. If nothing was
     suppressed there is no S_1 to hide, and no candidate.
     """
-    vector = _checked_release(published, total, l)
-    if exact_total(vector) == total:
+    vector = _checked_release(published, total, l, beside)
+    if exact_total(vector) + beside == total:
         return ()
     if not vector.any():
         return tuple(range(vector.size))
     return tuple(np.flatnonzero(vector >= np.partition(vector, -l)[-l]).tolist())
 
 
-def _checked_release(published: Counts, total: int, l: int) -> NDArray[np.int64]:
+def _checked_release(published: Counts, total: int, l: int, beside: int) -> NDArray[np.int64]:
     vector = count_vector(published)
     l_value = checked_l(l)
     if total >= 2**62:
         raise SpecError("`total` must be below 2**62")
-    if not is_p_eligible(vector, l_value):
+    if not is_p_eligible(vector, l_value, beside):
         raise DataError("`published` (not l-eligible) must be a result of R-suppression")
-    if exact_total(vector) != total and (
-        l_value > vector.size or not has_l_candidacy(vector, total, l_value)
+    if exact_total(vector) + beside != total and (
+        l_value > vector.size or not has_l_candidacy(vector, total, l_value, beside)
     ):
         raise DataError("`published` (without l-candidacy) must be a result of R-suppression")
     return vector
@@ -133,6 +134,7 @@ def posterior(
     total: int,
     l: int,
     *,
+    beside: int = 0,
     seed: int = 0,
     samples: int = 100_000,
     exact_limit: int = 200_000,
@@ -150,12 +152,12 @@ def posterior(
     the normal one of that ratio, simultaneous over all candidates (Bonferroni), so that it holds for
     the largest of them.
     """
-    found = candidates(published, total, l)
-    release = Release(count_vector(published), total, l)
+    found = candidates(published, total, l, beside)
+    release = Release(count_vector(published), total, l, beside)
     if not found:
         return _audit(l, found, np.zeros(0), method="not-needed")
     equal = np.unique(release.counts[list(found)]).size == 1
-    if not release.published or (equal and len(found) > _CANDIDATES_APART):
+    if not release.counts.any() or (equal and len(found) > _CANDIDATES_APART):
         return _audit(l, found, np.full(len(found), 1 / len(found)), method="symmetry")
     apart = len(found) <= _CANDIDATES_APART
     groups = [(v,) for v in found] if apart else _equally_frequent(release, found)
@@ -163,16 +165,16 @@ def posterior(
     cases = [case for group in groups for case in _cases(release, group, rng)]
     evaluations = sum(case.hypothesis.number() for case in cases)
     if apart and evaluations <= exact_limit:
-        exact = exact_posterior(published, total, l)
+        exact = exact_posterior(published, total, l, beside)
         shares = np.array([float(exact[value]) for value in found])
         return _audit(l, found, shares, method="exact", evaluations=evaluations)
     return _monte_carlo(cases, found, rng=rng, samples=samples, confidence=confidence)
 
 
-def exact_posterior(published: Counts, total: int, l: int) -> dict[int, Fraction]:
+def exact_posterior(published: Counts, total: int, l: int, beside: int = 0) -> dict[int, Fraction]:
     """Pr(S_1 = value | T_P, |T|) of every candidate, by enumeration of all base tables that fit."""
-    found = candidates(published, total, l)
-    release = Release(count_vector(published), total, l)
+    found = candidates(published, total, l, beside)
+    release = Release(count_vector(published), total, l, beside)
     mass = {value: sum(map(_exact_mass, hypotheses(release, value)), Fraction(0)) for value in found}
     whole = sum(mass.values())
     return {value: part / whole for value, part in mass.items()}

@@ -27,15 +27,19 @@ from ppdp_spark.core.suppression.d import exact_total
 
 @dataclass(frozen=True)
 class Release:
-    """T_P as the adversary sees it, and the numbers that every hypothesis about T shares."""
+    """T_P as the adversary sees it, and the numbers that every hypothesis about T shares.
+
+    `beside` rows of T and T_P have values that need no protection, and no place in `counts`.
+    """
 
     counts: NDArray[np.int64]
     total: int
     l: int
+    beside: int = 0
 
     @cached_property
     def published(self) -> int:
-        return exact_total(self.counts)
+        return exact_total(self.counts) + self.beside
 
     @property
     def suppressed(self) -> int:

@@ -57,12 +57,15 @@ def checked_l(l: int) -> int:
 
 
 class Ranking:
-    """The base table's counts by rank, S_1 apart from the others, with their running sums."""
+    """The base table's counts by rank, S_1 apart from the others, with their running sums.
 
-    def __init__(self, counts: Counts, l: int) -> None:
+    `beside` rows have values that need no protection: they stay, and count in |T| and in |T_P|.
+    """
+
+    def __init__(self, counts: Counts, l: int, beside: int = 0) -> None:
         self.counts = count_vector(counts)
         self.l = checked_l(l)
-        self.total = exact_total(self.counts)
+        self.total = exact_total(self.counts) + beside
         self.order = np.argsort(-self.counts, kind="stable")
         ranked = self.counts[self.order]
         self.first = int(ranked[0]) if ranked.size else 0

@@ -6,6 +6,12 @@ also says which of several tied values loses a record first: the lowest rank [Sk
 R-suppression too. (Figure 3 could also be read as ranking anew after STEP-1; the two differ only where
 STEP-2 stops inside a level at which STEP-1 tied S_1 with others.)
 
+Where some values need no protection, `counts` are those of the others, and `beside` says how many rows have
+one that does not. These rows are never suppressed and belong to |T| and |T_P|: S_1 is the most frequent
+protected value, too frequent if more than a share 1/l of *all* rows have it. What is proved of the methods
+uses of |T| only that it stays the same, and that |T_P| is at least the sum of the counts, so it stands, but
+for STEP-1 at level 0.
+
 Everything is an exact integer; totals are Python integers and cannot overflow.
 """
 
@@ -13,14 +19,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from ppdp_spark.core.data.groups import IntArray
+from ppdp_spark.core.data.groups import BoolArray, IntArray
 from ppdp_spark.core.suppression.d import Counts, DSuppression, Ranking, checked_l, count_vector, exact_total
 from ppdp_spark.errors import DataError, SpecError
 
@@ -92,29 +98,29 @@ def secret_rng() -> random.Random:
     return random.SystemRandom()
 
 
-def is_eligible(counts: Counts, l: int) -> bool:
+def is_eligible(counts: Counts, l: int, beside: int = 0) -> bool:
     """l-eligibility F_1 <= |T|/l; on T_P it is P-eligibility [Skewed, Def 1]. No rows: eligible."""
     vector, l_value = count_vector(counts), checked_l(l)
-    return vector.size == 0 or int(vector.max()) * l_value <= exact_total(vector)
+    return vector.size == 0 or int(vector.max()) * l_value <= exact_total(vector) + beside
 
 
 is_p_eligible = is_eligible
 
 
-def has_l_candidacy(published: Counts, total: int, l: int) -> bool:
+def has_l_candidacy(published: Counts, total: int, l: int, beside: int = 0) -> bool:
     """F'_l + |T_S| > |T|/l, with F'_l of the ranking of T_P [Skewed, Def 2]."""
     vector, l_value = count_vector(published), checked_l(l)
-    suppressed = total - exact_total(vector)
+    suppressed = total - exact_total(vector) - beside
     if suppressed < 0:
         raise DataError(f"`total` ({total}) must be at least the number of published records")
     lth = int(np.partition(vector, -l_value)[-l_value]) if l_value <= vector.size else 0
     return (lth + suppressed) * l_value > total
 
 
-def violations(counts: Counts, l: int) -> tuple[Violation, ...]:
+def violations(counts: Counts, l: int, beside: int = 0) -> tuple[Violation, ...]:
     """The violating values F_i > |T|/l by rank; fewer than l if l values occur."""
     vector, l_value = count_vector(counts), checked_l(l)
-    bound = exact_total(vector) // l_value
+    bound = (exact_total(vector) + beside) // l_value
     above = np.sort(vector[vector > bound])[::-1]
     return tuple(Violation(i + 1, int(c), int(c) - bound) for i, c in enumerate(above))
 
@@ -128,35 +134,42 @@ def _result(ranking: Ranking, method: str, kept_by_rank: IntArray) -> Suppressio
     return Suppression(method, ranking.l, ranking.total, exact_total(removed), kept, removed)
 
 
+def with_others(found: Suppression, counts: IntArray, protected: BoolArray) -> Suppression:
+    """What was found about protected values, as the loss of every value: of others nothing goes."""
+    kept = counts.copy()
+    kept[protected] = found.kept
+    return replace(found, kept=kept, removed=counts - kept)
+
+
 def _untouched(ranking: Ranking, method: str) -> Suppression:
     return _result(ranking, method, ranking.counts[ranking.order])
 
 
-def unsafe_d(counts: Counts, l: int) -> Suppression:
+def unsafe_d(counts: Counts, l: int, beside: int = 0) -> Suppression:
     """Unsafe D-suppression: a lower bound on suppression, not safe to publish [Skewed, Thm 2]."""
-    ranking = Ranking(counts, l)
+    ranking = Ranking(counts, l, beside)
     if ranking.eligible:
         return _untouched(ranking, "unsafe-d")
     path = DSuppression(ranking, ranking.first)
     return _result(ranking, "unsafe-d", path.kept(*path.stop()))
 
 
-def safe_d(counts: Counts, l: int) -> Suppression:
+def safe_d(counts: Counts, l: int, beside: int = 0) -> Suppression:
     """Safe D-suppression: stop at the start of level F_l [Skewed, Thm 1]."""
-    ranking = Ranking(counts, l)
+    ranking = Ranking(counts, l, beside)
     if ranking.eligible:
         return _untouched(ranking, "safe-d")
     path = DSuppression(ranking, ranking.first)
     return _result(ranking, "safe-d", path.kept(ranking.frequency(ranking.l), 0))
 
 
-def r_suppress(counts: Counts, l: int, rng: random.Random | None = None) -> Suppression:
+def r_suppress(counts: Counts, l: int, rng: random.Random | None = None, beside: int = 0) -> Suppression:
     """R-suppression [Skewed, Fig 3]; `rng` is `secret_rng()` unless given.
 
     With l = m, STEP-1 may choose level 0 (F_{m+1} = 0), and then everything is suppressed. The draws
     are not part of the result.
     """
-    ranking = Ranking(counts, l)
+    ranking = Ranking(counts, l, beside)
     if ranking.eligible:
         return _untouched(ranking, "r")
     rng = secret_rng() if rng is None else rng
@@ -178,6 +191,13 @@ def after_level(counts: Counts, l: int, h: int, level: int) -> Suppression:
 
 
 def _after(ranking: Ranking, level: int) -> Suppression:
+    """What STEP-2 makes of a level.
+
+    At level 0 all protected rows go. So it is in the paper, where nothing less is P-eligible; with rows
+    beside them something may be, and S_1 would be the one value that is missing.
+    """
+    if level == 0:
+        return _result(ranking, "r", np.zeros_like(ranking.counts))
     path = DSuppression(ranking, int(level))
     return _result(ranking, "r", path.kept(*path.stop()))
 
@@ -186,13 +206,14 @@ def outcome_distribution(
     counts: Counts,
     l: int,
     limit: int = 100_000,
+    beside: int = 0,
 ) -> dict[tuple[int, ...], Fraction]:
     """Every T_P of R-suppression, in the caller's order of values, with its exact probability.
 
     Levels from Unsafe D's last level up all end where Unsafe D does (by [Skewed, Thm 2] nothing
     stops before), so that only the levels below it are walked: at most `limit`.
     """
-    ranking = Ranking(counts, l)
+    ranking = Ranking(counts, l, beside)
     if ranking.eligible:
         return {_as_key(_untouched(ranking, "r")): Fraction(1)}
     shared, lowest = _shared_level(ranking), ranking.frequency(ranking.l + 1)

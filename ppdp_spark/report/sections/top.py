@@ -9,6 +9,7 @@ from ppdp_spark.report.format.markup import data, facts, paragraph, section, tex
 from ppdp_spark.report.format.numbers import listing, mapping, percent
 from ppdp_spark.report.sentences.criteria import COMMON_LIMITS, guarantees, outcome, passed
 from ppdp_spark.report.sentences.guarantee import Guarantee
+from ppdp_spark.report.sentences.some_values import protection
 
 MOST_GUARANTEES = 60
 STATUS_WORDS = {"pass": "✓ holds", "fail": "✗ fails", "note": "• by its method", "measured": "• measured"}
@@ -61,10 +62,17 @@ def _about(summary: Mapping[str, Any]) -> str:
 
 
 def _sensitive(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    several = [text(mapping(each).get("column") or "") for each in listing(summary, "sensitive")]
+    several = [_column(mapping(each)) for each in listing(summary, "sensitive")]
     if several:
         return [("Sensitive columns", ", ".join(several))]
-    return [("Sensitive column", text(mapping(summary, "sensitive").get("column") or ""))]
+    return [("Sensitive column", _column(mapping(summary, "sensitive")))]
+
+
+def _column(sensitive: Mapping[str, Any]) -> str:
+    """A sensitive column, and which of its values are protected, if not all are."""
+    words = protection(sensitive)
+    told = f" (protected: {words})" if words else ""
+    return text(f"{sensitive.get('column') or ''}{told}")
 
 
 def _what(release: Mapping[str, Any]) -> str:

@@ -41,6 +41,7 @@ from ppdp_spark.report.sentences.several_attributes import (
     unlinked,
 )
 from ppdp_spark.report.sentences.skyline import skyline
+from ppdp_spark.report.sentences.some_values import of_some, protections
 from ppdp_spark.report.sentences.suppression import suppression
 
 KNOWS_GROUP = (
@@ -358,17 +359,20 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     """
     if summary.get("command") in ("eligibility", "plan"):
         return []
-    setting, rows = Setting.of(summary), demanded(verdict)
+    setting, rows, named = Setting.of(summary), demanded(verdict), protections(summary)
     told = []
     for row in rows:
         kept = row.get("criterion") in BOOKKEEPING and holds(row)
         if row.get("criterion") not in TOLD_TOGETHER and not kept:
             attribute, words = attribute_of(row), SENTENCES.get(str(row.get("criterion")), other)
-            told.append(about(words(row, setting_of(setting, attribute)), attribute, setting))
+            own = setting_of(setting, attribute)
+            told.append(about(of_some(words(row, own), row, own, named), attribute, setting))
     for attribute, alike in by_attribute(row for row in rows if row.get("criterion") == "skyline"):
         found = skyline(alike, setting_of(setting, attribute))
         told += [about(guarantee, attribute, setting) for guarantee in found]
-    told += inferring(mapping(summary, "attack"), _rows_of(verdict, CRITERION), setting)
+    inferred = _rows_of(verdict, CRITERION)
+    attacked = inferring(mapping(summary, "attack"), inferred, setting)
+    told += [of_some(each, row, setting, named) for each, row in zip(attacked, inferred, strict=True)]
     told += knowing_program(_rows_of(verdict, PROGRAM), setting)
     told += suppression(mapping(summary, "suppression"), setting)
     return sorted(told, key=lambda guarantee: guarantee.status != "fail")

@@ -51,16 +51,17 @@ def measured_criteria(privacy: PrivacySpec, domain: ValueDomain) -> tuple[Measur
 
 
 def promises_nothing(privacy: PrivacySpec, criteria: Sequence[Criterion[Any]], domain: ValueDomain) -> bool:
-    """Whether a release may show everybody alone, whatever their value: it guarantees nothing then.
+    """Whether a release may show everybody alone, whatever their value, of those that need protection.
 
-    So it is where no criterion applies to a value that occurs, and where all that do are so weak that
-    groups of one person satisfy them, such as t-closeness with t = 1.
+    It guarantees nothing then. So it is where no criterion applies to a value that occurs, and where all that
+    do are so weak that groups of one person satisfy them, such as t-closeness with t = 1.
     """
     if any(family.traits.priors for family, _ in privacy.demanded):
         return False
     width = max(1, len(domain.labels))
-    for first in range(0, min(width, _VALUES_ALONE), _AT_ONCE):
-        values = np.arange(first, min(first + _AT_ONCE, width, _VALUES_ALONE))
+    some = np.array(domain.protected_codes if domain.labels else [0], np.int64)[:_VALUES_ALONE]
+    for first in range(0, len(some), _AT_ONCE):
+        values = some[first : first + _AT_ONCE]
         counts = np.zeros((len(values), width), np.int64)
         counts[np.arange(len(values)), values] = 1
         alone = GroupSummaries(np.ones(len(values), np.int64), counts)
@@ -71,7 +72,7 @@ def promises_nothing(privacy: PrivacySpec, criteria: Sequence[Criterion[Any]], d
 
 
 _VALUES_ALONE, _AT_ONCE = 256, 16
-"""Values, the first in order, of which one person is looked at alone, and how many at a time."""
+"""Protected values, the first in order, of which one person is looked at alone, and how many at a time."""
 
 NOTHING = VerdictRow(
     "guarantees", "a criterion forbids that somebody is shown alone", 0.0, 1.0, ">=", 0, 1, "fail"
@@ -140,7 +141,7 @@ def built(
     written by hand, and checked against the values, may make no criterion of what is demanded.
     """
     part = family.local if local else None
-    criterion, traits = (part or family.build)(given, domain), family.traits
+    criterion, traits = family.criterion(given, domain, local=local), family.traits
     if criterion is None and part is None and family.parameters is not None:
         raise SpecError(f"`privacy.{family.field}` is demanded, and no criterion is made of it")
     if criterion is None:
@@ -165,7 +166,9 @@ def _measurable(domain: ValueDomain) -> Iterator[Measured]:
 
 def _buildable(family: Family, given: Parameters, domain: ValueDomain) -> Criterion[Any] | None:
     """The criterion, or None where it says nothing about such a table: nobody asked for it."""
+    if domain.protected is not None and family.undefined_for_some(given):
+        return None
     try:
-        return family.build(given, domain)
+        return family.criterion(given, domain)
     except DataError:
         return None

@@ -9,6 +9,7 @@ from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.partition.least_size import Chance, LeastSize, chance_to_pass, predicted_size
 from ppdp_spark.run.criteria.guarantees import criteria_of
 from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.spec.columns import some_unprotected
 from ppdp_spark.spec.requirements import unpredictable
 
 
@@ -20,7 +21,8 @@ def least_size_of(spec: ReleaseSpec, domain: ValueDomain) -> LeastSize:
     if spec.least_size is not None:
         return LeastSize(spec.least_size, False)
     criteria, counts = criteria_of(spec.privacy, domain), np.array(domain.counts, np.int64)
-    return predicted_size(criteria, counts, spec.privacy.least_group_size)
+    fewest = spec.privacy.least_size(some=some_unprotected(spec.columns))
+    return predicted_size(criteria, counts, fewest)
 
 
 def chance_of(spec: ReleaseSpec, domain: ValueDomain, sizes: IntArray) -> Chance | None:

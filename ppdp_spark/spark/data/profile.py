@@ -18,7 +18,7 @@ from pyspark.sql import types as T
 from ppdp_spark.core.data.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.data.hierarchy import Hierarchy
-from ppdp_spark.core.data.value_names import only_one
+from ppdp_spark.core.data.value_names import Sensitivity, ValueDomain, only_one
 from ppdp_spark.errors import CHANGED, DataError
 from ppdp_spark.spark.data.physical import YEARS, to_physical
 from ppdp_spark.spark.data.sameness import folded, null_as_element, text_of
@@ -45,6 +45,7 @@ class SensitiveDomain:
         case   how many values a person has: `svpi`, `mvpi-set`, `mvpi-multiset`
         shown  how several values of a person are published, if not as a multiset of the group: side by side
                (`mvpi-records`; counts are people then), or as rows
+        sensitivity  which values need protection, if not all do
     """
 
     column: str
@@ -53,6 +54,7 @@ class SensitiveDomain:
     values: tuple[str | None, ...]
     counts: tuple[int, ...]
     shown: str = ""
+    sensitivity: Sensitivity | None = None
 
     @property
     def records(self) -> bool:
@@ -63,6 +65,11 @@ class SensitiveDomain:
     def of_rows(self) -> bool:
         """Whether the rows of people are published, apart from each other."""
         return self.shown == ROWS
+
+    @property
+    def judged(self) -> ValueDomain:
+        """The values as criteria see them."""
+        return ValueDomain(self.labels, self.counts, self.judged_case, self.type, self.sensitivity)
 
     @property
     def judged_case(self) -> str:
@@ -338,7 +345,8 @@ def _sensitive_domain(
     pairs = zip(counted.column(0).to_pylist(), counted.column(1).to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], type_name))
     values, counts = tuple(v for v, _ in ordered), tuple(n for _, n in ordered)
-    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, shown)
+    about = declared.sensitivity
+    return SensitiveDomain(declared.column, declared.case, type_name, values, counts, shown, about)
 
 
 def _shown(spec: ReleaseSpec, declared: SensitiveSpec) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pyspark.sql import Column, DataFrame
@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
-from ppdp_spark.core.data.value_names import ValueDomain
+from ppdp_spark.core.data.value_names import Sensitivity, ValueDomain
 from ppdp_spark.errors import TWO_WAYS
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import dictionary
@@ -51,6 +51,7 @@ class Grouped:
         files   the same for tasks to read by themselves, where they can
         texts   group number, value and count, of releases of ours with one value per person
         kind    the type of the values
+        sensitivity  which of them need protection, if not all do
     """
 
     groups: DataFrame
@@ -62,6 +63,7 @@ class Grouped:
     texts: DataFrame | None = None
     files: GroupFiles | None = None
     kind: str = "string"
+    sensitivity: Sensitivity | None = None
 
     def reduce(self, reductions: Sequence[Reduction[Any]]) -> list[Any]:
         """What each reduction makes of the groups: without a shuffle where they lie together."""
@@ -86,7 +88,7 @@ class Grouped:
     @property
     def domain(self) -> ValueDomain:
         """The sensitive values as criteria see them."""
-        return ValueDomain(self.labels, self.counts, self.case or "svpi", self.kind)
+        return ValueDomain(self.labels, self.counts, self.case or "svpi", self.kind, self.sensitivity)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -115,7 +117,21 @@ def counted_groups(
     *,
     same: Column | None = None,
 ) -> Grouped:
-    """Count the values of every group; `same` must not vary within one of ours, whose rows lie together."""
+    """Count the values of every group; `same` must not vary within one of ours, whose rows lie together.
+
+    `sensitive` is what the spec or the manifest says of the attribute.
+    """
+    grouped = _counted(table, keys, sensitive, same=same)
+    return replace(grouped, sensitivity=Sensitivity.declared(sensitive or {}))
+
+
+def _counted(
+    table: DataFrame,
+    keys: Mapping[str, Column],
+    sensitive: Mapping[str, Any] | None,
+    *,
+    same: Column | None = None,
+) -> Grouped:
     types = dict(zip(keys, (field.dataType for field in table.select(*keys.values()).schema), strict=True))
     wanted = [key.alias(name) for name, key in keys.items()]
     wanted += [] if same is None else [same.alias("description")]

@@ -24,7 +24,7 @@ def audited(spec: ReleaseSpec, table: DataFrame, grouped: Grouped) -> list[Verdi
     The attributes of the priors must be columns of the table, not generalized: a reader who cannot see
     them looks them up elsewhere. Priors are learned from this very table unless they are supplied.
     """
-    robust = robust_criterion(spec.privacy)
+    robust = robust_criterion(spec.privacy, grouped.domain)
     assert robust is not None and spec.privacy.robustness is not None and spec.columns.attribute is not None
     sets = spec.privacy.robustness.priors
     _require(table, sets)

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.maxent.rules import Rule, attribute_sets
 from ppdp_spark.errors import DataError, SpecError
+from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
 from ppdp_spark.spark.data.encode import decode
 from ppdp_spark.spark.data.tables import require_columns
@@ -141,6 +142,7 @@ def open_release(spec: ReleaseSpec, spark: SparkSession, table: TableLike | None
         assert columns.group is not None and columns.attribute is not None
         opened = Attacked(table_source(groups, columns), (groups, columns.group), [])
         sensitive = columns.attribute.column
+        require_named_values(spec, {sensitive: opened.source.domain})
     else:
         opened, sensitive = _ours(spec, spark, wanted.release)
     if wanted.mine is not None and not opened.source.exact:
@@ -161,6 +163,12 @@ def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, 
         raise DataError(f"`attack.release` ({path}) holds no release of ours: {MANIFEST} is not there")
     manifest = release.read_json(MANIFEST)
     source, kept = release_source(spark, release, manifest), list[DataFrame]()
+    stated = None if spec.columns.attribute is None else spec.columns.attribute.sensitivity
+    if stated not in (None, source.domain.sensitivity):
+        raise SpecError(
+            "`columns.sensitive` protects other values than the manifest of `attack.release` says: remove "
+            "`not_sensitive` and `only`"
+        )
     external = spec.attack.external if spec.attack is not None else None
     if external is not None:
         if not source.described:

@@ -18,6 +18,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.maxent.buckets import Buckets, FloatArray, IntArray
 from ppdp_spark.core.maxent.statements.codes import NUMBER, TEXT, Question
 from ppdp_spark.core.maxent.statements.rows import Vocabulary
@@ -28,6 +29,7 @@ from ppdp_spark.spark.judge.counts import group_names
 from ppdp_spark.spark.judge.grouped_tables import with_codes
 
 GROUP, TUPLE = ("g1", "g2"), ("t1", "t2")
+NOTHING_HELD = ValueDomain((), ())
 CELLS, VALUES, SHARED = "cells", "values", "shared"
 
 
@@ -44,6 +46,7 @@ class Source:
         values      sensitive values in code order
         exact       whether it is known who has which quasi-identifiers
         described   whether the release describes groups instead of showing people's quasi-identifiers
+        domain      the same values with how often each occurs, and which of them need protection
     """
 
     kind: str
@@ -53,6 +56,7 @@ class Source:
     values: tuple[str | None, ...]
     exact: bool = True
     described: bool = False
+    domain: ValueDomain = NOTHING_HELD
 
     @property
     def labels(self) -> tuple[str, ...]:

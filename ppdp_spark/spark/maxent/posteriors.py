@@ -57,7 +57,7 @@ class Scores:
     """The scores of a posterior.
 
     where
-        highest    the largest P*(s | q)
+        highest    the largest P*(s | q) of a value that needs protection; the others below are of these, too
         mean       Σ_q P(q) max_s P*(s | q)
         certain    people whose largest posterior is at least `CERTAIN`
         beyond     subjects whose largest posterior is above a threshold
@@ -71,9 +71,24 @@ class Scores:
     histogram: tuple[float, ...]
 
 
-def scores(posterior: DataFrame, *, limit: float) -> Scores:
-    """The scores, in one pass; `limit` is what posteriors must not be above."""
-    best = posterior.groupBy(*SUBJECT).agg(F.max(POSTERIOR).alias("best"), F.first(C.PEOPLE).alias(C.PEOPLE))
+def needs_protection(protected: Sequence[bool] | None) -> Column:
+    """Whether the value of a row needs protection; None says that all do."""
+    open_to_all = [code for code, own in enumerate(protected or ()) if not own]
+    own = [code for code, own in enumerate(protected or ()) if own]
+    if not open_to_all:
+        return F.lit(True)
+    if len(own) < len(open_to_all):
+        return F.col(C.VALUE).isin(own)
+    return ~F.col(C.VALUE).isin(open_to_all)
+
+
+def scores(posterior: DataFrame, *, limit: float, protected: Sequence[bool] | None = None) -> Scores:
+    """The scores over the values that need protection, in one pass.
+
+    `limit` is what posteriors must not be above.
+    """
+    asked = F.when(needs_protection(protected), F.col(POSTERIOR)).otherwise(0.0)
+    best = posterior.groupBy(*SUBJECT).agg(F.max(asked).alias("best"), F.first(C.PEOPLE).alias(C.PEOPLE))
     place = F.least(F.floor(F.col("best") * BINS), F.lit(BINS - 1))
     binned = [_sum(F.when(place == i, F.col(C.PEOPLE))).alias(f"bin{i}") for i in range(BINS)]
     found = only_row(
@@ -96,11 +111,15 @@ def scores(posterior: DataFrame, *, limit: float) -> Scores:
     )
 
 
-def worst_linkages(posterior: DataFrame, labels: Sequence[str], number: int = WORST) -> list[dict[str, Any]]:
-    """The most probable linkages, without anyone's quasi-identifiers."""
+def worst_linkages(
+    posterior: DataFrame, labels: Sequence[str], protected: Sequence[bool] | None = None, number: int = WORST
+) -> list[dict[str, Any]]:
+    """The most probable linkages to values that need protection, without anyone's quasi-identifiers."""
     most = [F.col(POSTERIOR).desc(), F.col(C.PEOPLE).desc()]
-    top = posterior.orderBy(*most, "group", C.VALUE, *SUBJECT).select(
-        "group", C.VALUE, POSTERIOR, C.PEOPLE, PRIOR
+    top = (
+        posterior.where(needs_protection(protected))
+        .orderBy(*most, "group", C.VALUE, *SUBJECT)
+        .select("group", C.VALUE, POSTERIOR, C.PEOPLE, PRIOR)
     )
     rows = top.limit(number).toArrow().to_pylist()
     return [{**row, C.VALUE: labels[row[C.VALUE]], C.PEOPLE: round(row[C.PEOPLE], 6)} for row in rows]

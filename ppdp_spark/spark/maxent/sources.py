@@ -10,9 +10,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from ppdp_spark.core.data.value_names import Sensitivity, ValueDomain
 from ppdp_spark.core.maxent.statements.codes import TEXT
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.storage import DATA, Folder
+from ppdp_spark.spark.data.profile import labels_of
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.counts import group_names
@@ -43,7 +45,7 @@ def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, 
         shown.held,
         group=C.GROUP_ID,
         kinds=kinds,
-        sensitive=sensitive["column"],
+        sensitive=sensitive,
     )
     return replace(source, exact=not described, described=described)
 
@@ -53,7 +55,7 @@ def table_source(table: DataFrame, columns: ColumnsSpec) -> Source:
     assert columns.group is not None and columns.attribute is not None
     names = list(columns.quasi_identifiers)
     held = table.select(C.column(columns.group), C.column(columns.attribute.column), F.lit(1).alias(C.COUNT))
-    kinds, sensitive = kinds_of(table, names), columns.attribute.column
+    kinds, sensitive = kinds_of(table, names), columns.attribute.model_dump()
     return _source("table", table, held, group=columns.group, kinds=kinds, sensitive=sensitive)
 
 
@@ -73,19 +75,22 @@ def _source(
     *,
     group: str,
     kinds: Mapping[str, str],
-    sensitive: str,
+    sensitive: Mapping[str, Any],
 ) -> Source:
-    """People and values by group, under the names that tasks use."""
+    """People and values by group, under the names that tasks use; `sensitive` is the declared attribute."""
+    name = sensitive["column"]
     shown = people.select(*_group(people, group), *canonical(people, kinds))
     named = shown.select(*GROUP, *tuple_names(kinds), *(C.code(j) for j in range(len(kinds))))
     texts = held.select(
         *_group(held, group),
-        text_of(C.column(sensitive), held.schema[sensitive].dataType).alias(C.VALUE),
+        text_of(C.column(name), held.schema[name].dataType).alias(C.VALUE),
         C.column(C.COUNT).cast("bigint").alias(C.COUNT),
     )
-    values, _ = value_counts(texts.select(C.VALUE, C.COUNT), held.schema[sensitive].dataType)
+    values, counts = value_counts(texts.select(C.VALUE, C.COUNT), held.schema[name].dataType)
     cells = cells_of_people(named, len(kinds))
-    return Source(kind, cells, texts, dict(kinds), values)
+    typed, about = held.schema[name].dataType.simpleString(), Sensitivity.declared(sensitive)
+    domain = ValueDomain(labels_of(values), counts, kind=typed, sensitivity=about)
+    return Source(kind, cells, texts, dict(kinds), values, domain=domain)
 
 
 def _group(table: DataFrame, group: str) -> list[Any]:

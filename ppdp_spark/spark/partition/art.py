@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ppdp_spark.core.criteria import AlphaK
+from ppdp_spark.core.criteria import AlphaK, LocalCriterion
+from ppdp_spark.core.criteria.protected_values import AmongProtected
 from ppdp_spark.core.partition.art import AnatomyPlacement, ArtPlacement
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark
 from ppdp_spark.spark.partition.leftovers import Demands, PlaceTable
+from ppdp_spark.spark.partition.whole_table import value_domain
 
 
 def art(table: CodedTable) -> PartitionerOnSpark:
@@ -19,6 +21,10 @@ def art(table: CodedTable) -> PartitionerOnSpark:
 def anatomy(table: CodedTable) -> PartitionerOnSpark:
     """Groups of ℓ distinct values, which exist where no value has more than 1/ℓ of the people [Anatomy]."""
     demands = Demands.of(table)
-    rare = AlphaK(Fraction(1, demands.distinct), 2)
-    placement = AnatomyPlacement((*demands.criteria, rare), demands.robustness, demands.distinct)
+    rare: LocalCriterion = AlphaK(Fraction(1, demands.distinct), 2)
+    protected = value_domain(table.profile).protected
+    if protected is not None:
+        rare = AmongProtected(rare, protected)
+    criteria, robust = (*demands.criteria, rare), demands.robustness
+    placement = AnatomyPlacement(criteria, robust, demands.distinct, demands.least, protected)
     return PlaceTable(table, placement)

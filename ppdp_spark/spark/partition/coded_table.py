@@ -43,7 +43,8 @@ class CodedTable:
         layout  of the groups that are wanted
         rows    all rows
         sample  some of them, chosen by content
-        signed  all rows with the columns that priors are about, and no others
+        signed  all rows before suppression with the columns that priors are about, and no others
+        before  how many of them have each sensitive value, if there is one sensitive attribute
         least   the least size of blind groups; None for other partitioners
         saver   gives what writes tables of a name and reads them back
     """
@@ -57,6 +58,7 @@ class CodedTable:
     saver: Callable[[str], Save]
     stages: Stages
     least: LeastSize | None = None
+    before: tuple[int, ...] = ()
 
     @classmethod
     def of(
@@ -68,8 +70,13 @@ class CodedTable:
         *,
         saver: Callable[[str], Save],
         stages: Stages,
+        unsuppressed: tuple[DataFrame, Profile] | None = None,
     ) -> CodedTable:
-        """The rows of a table that take part."""
+        """The rows of a table that take part.
+
+        Priors are learned from the table before suppression, `unsuppressed`, if rows were suppressed.
+        """
+        everyone, known = unsuppressed or (table, profile)
         encoded = encode_rows(table, spec, roles, profile)
         kinds, least = None, None
         if PARTITIONERS[spec.partitioner].blind:
@@ -78,7 +85,8 @@ class CodedTable:
                 least = least_size_of(spec, value_domain(profile))
         rows, sample = encoded.drop(C.CONTENT), sampled(encoded, profile.kept, kinds)
         used = {place for places in prior_places(spec) for place in places}
-        signed = encode_rows(table, spec, roles, profile, only=used) if used else rows
+        signed = encode_rows(everyone, spec, roles, known, only=used) if used else rows
+        before = known.domains[0].counts if len(known.domains) == 1 else ()
         published = FORMS[spec.output.form].codes_published
         columns, weight = spec.columns, spec.columns.weight
         layout = Layout(
@@ -91,7 +99,7 @@ class CodedTable:
             weight_shown=weight is not None and weight.publish,
             ranging=columns.ranging,
         )
-        return cls(spec, profile, layout, rows, sample, signed, saver, stages, least)
+        return cls(spec, profile, layout, rows, sample, signed, saver, stages, least, before)
 
     def confirmed(
         self, grouped: Callable[[Tree], DataFrame], criteria: Sequence[LocalCriterion], save: Save

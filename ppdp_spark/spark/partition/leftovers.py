@@ -11,7 +11,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
-from ppdp_spark.core.criteria.robustness import RRobustness, relaxed
+from ppdp_spark.core.criteria.robustness import RRobustness
+from ppdp_spark.core.criteria.robustness.r_robustness import necessary
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.core.partition.placement import Placement
 from ppdp_spark.run.criteria.guarantees import separable_criteria
@@ -22,6 +23,8 @@ from ppdp_spark.spark.engine.held_tables import Save
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, prior_places
 from ppdp_spark.spark.partition.fragments import fragments_of
 from ppdp_spark.spark.partition.place_people import (
+    COUNTED_VALUES,
+    COUNTS,
     EXTRA_COLUMNS,
     PLACED,
     PlaceFragment,
@@ -54,11 +57,12 @@ class Demands:
     def of(cls, table: CodedTable) -> Demands:
         """The demands of the table's spec."""
         privacy, partitioner = table.spec.privacy, PARTITIONERS[table.spec.partitioner]
-        criteria = list(separable_criteria(privacy, value_domain(table.profile)))
-        robust = robust_criterion(privacy, published=partitioner.each_value_once)
+        domain = value_domain(table.profile)
+        criteria = list(separable_criteria(privacy, domain))
+        robust = robust_criterion(privacy, domain, published=partitioner.each_value_once)
         distinct = 2 if privacy.l_diversity is None else math.ceil(privacy.l_diversity.l)
         if robust is not None:
-            criteria.append(relaxed(robust.r))
+            criteria.append(necessary(robust))
             distinct = max(distinct, math.ceil(float(robust.r)))
         least = max(2, privacy.least_group_size)
         if privacy.l_diversity is not None:
@@ -92,7 +96,11 @@ class PlaceTable:
 
 
 def _prior_sets(table: CodedTable) -> list[PriorSet]:
-    """The priors of every attribute set, in the order of the spec: learned, or from the user's tables."""
+    """The priors of every attribute set, in the order of the spec: learned, or from the user's tables.
+
+    An adversary who knows how values go with signatures knows it of the population: priors are those of the
+    whole table, not of what suppression left of it.
+    """
     privacy, profile = table.spec.privacy, table.profile
     if privacy.robustness is None:
         return []
@@ -100,7 +108,7 @@ def _prior_sets(table: CodedTable) -> list[PriorSet]:
     keys = [tuple(C.code(j) for j in places) for places in prior_places(table.spec)]
     wanted = list(zip(attribute_labels(privacy), keys, privacy.robustness.priors, strict=True))
     encode = partial(encoded, layout=table.layout, profile=profile)
-    counts = dict(zip(profile.sensitive.labels, profile.sensitive.counts, strict=True))
+    counts = dict(zip(profile.sensitive.labels, table.before, strict=True))
     return priors_of(table.signed, wanted, encode, counts, table.saver("priors"))
 
 
@@ -114,6 +122,15 @@ def _second_round(groups: DataFrame, fragments: int, task: PlaceFragment, save: 
         unplaced = _people(second.where(~F.col(PLACED)))
     carried = [raw(name) for name in (*task.layout.row_names, *EXTRA_COLUMNS)]
     return Placements(groups.where(PLACED).drop(*carried, C.FRAGMENT), unplaced)
+
+
+def values_placed(groups: DataFrame, width: int) -> list[int]:
+    """How many people of placed groups have each of so many values, in the order of codes."""
+    each = F.inline(F.arrays_zip(COUNTED_VALUES, COUNTS)).alias("value", "number")
+    found = groups.select(each).groupBy("value").agg(F.sum("number").alias("number")).toArrow()
+    pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
+    counts = dict(pairs)
+    return [int(counts.get(code, 0)) for code in range(width)]
 
 
 def _people(groups: DataFrame) -> int:

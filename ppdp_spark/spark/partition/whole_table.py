@@ -39,7 +39,7 @@ def value_domain(profile: Profile) -> ValueDomain:
 
 def value_domains(profile: Profile) -> dict[str, ValueDomain]:
     """The values of each sensitive attribute, by its column."""
-    return {d.column: ValueDomain(d.labels, d.counts, d.judged_case, d.type) for d in profile.domains}
+    return {domain.column: domain.judged for domain in profile.domains}
 
 
 def everybody(profile: Profile) -> GroupSummaries:

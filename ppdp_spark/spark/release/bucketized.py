@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Categorical, Ordered
 from ppdp_spark.core.data.forms import FORMS, ReleaseForm
+from ppdp_spark.core.data.value_names import Sensitivity
 from ppdp_spark.errors import TWO_WAYS
 from ppdp_spark.run.manifest import published_attributes
 from ppdp_spark.run.storage import QI_TABLE, SENSITIVE_TABLE, Folder, value_tables
@@ -86,7 +87,8 @@ class BucketizedForm(FormOnSpark):
         grouped = _agreeing(shown.people, shown.held, sensitive)
         typed = typed_values(spark, grouped.values, shown.held.schema[column].dataType.simpleString())
         single = sensitive["case"] == "svpi"
-        return replace(grouped, files=BucketFiles.of(spark, data, table, column, typed, single=single))
+        files = BucketFiles.of(spark, data, table, column, typed, single=single)
+        return replace(grouped, files=files, sensitivity=Sensitivity.declared(sensitive))
 
     def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
         return _shown(spark, data, SENSITIVE_TABLE)

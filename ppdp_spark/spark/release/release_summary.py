@@ -72,7 +72,8 @@ def _release(
 def _sensitive(domain: SensitiveDomain) -> dict[str, Any]:
     listed = sorted(zip(domain.labels, domain.counts, strict=True), key=lambda pair: (-pair[1], pair[0]))
     values = [{"value": label, "count": count} for label, count in listed[:LISTED_VALUES]]
-    return {"column": domain.column, "case": domain.case, "distinct": len(listed), "values": values}
+    about = {} if domain.sensitivity is None else domain.sensitivity.declaration()
+    return {"column": domain.column, "case": domain.case, **about, "distinct": len(listed), "values": values}
 
 
 def _weighted(found: Mapping[str, Any]) -> dict[str, Any]:

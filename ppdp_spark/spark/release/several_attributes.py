@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import Conservation
+from ppdp_spark.core.criteria.release.bookkeeping import Conservation
 from ppdp_spark.run.criteria.guarantees import published_privacy
 from ppdp_spark.run.criteria.several_attributes import (
     criteria_of_groups,

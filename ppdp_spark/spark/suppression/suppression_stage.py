@@ -34,14 +34,47 @@ SAME_DRAW = (
 )
 """What the owner must know who would simply try again."""
 
+ATTACK = "suppression_attack"
+BEFORE_PLACING = "before people without a place were left out"
+
 RANKS = 1_000
 """Ranks whose counts the private summary lists."""
 
-_DECIDE: dict[str, Callable[[NDArray[np.int64], int, random.Random], core.Suppression]] = {
-    "r": lambda counts, l, rng: core.r_suppress(counts, l, rng),
-    "safe-d": lambda counts, l, rng: core.safe_d(counts, l),
-    "unsafe-d": lambda counts, l, rng: core.unsafe_d(counts, l),
+_DECIDE: dict[str, Callable[[NDArray[np.int64], int, int, random.Random], core.Suppression]] = {
+    "r": lambda counts, l, beside, rng: core.r_suppress(counts, l, rng, beside),
+    "safe-d": lambda counts, l, beside, rng: core.safe_d(counts, l, beside),
+    "unsafe-d": lambda counts, l, beside, rng: core.unsafe_d(counts, l, beside),
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """How many rows each value has.
+
+    where
+        every      the counts of all values
+        protected  whether each of them needs protection: the others are never suppressed
+    """
+
+    every: NDArray[np.int64]
+    protected: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, domain: SensitiveDomain, counts: Sequence[int] | None = None) -> Frequencies:
+        """The counts of a domain, or others of its values."""
+        mask = np.zeros(len(domain.values), np.bool_)
+        mask[domain.judged.protected_codes] = True
+        return cls(np.array(domain.counts if counts is None else counts, np.int64), mask)
+
+    @property
+    def own(self) -> NDArray[np.int64]:
+        """The counts of the values that need protection."""
+        return self.every[self.protected]
+
+    @property
+    def beside(self) -> int:
+        """How many rows have a value that needs none."""
+        return int(self.every[~self.protected].sum())
 
 
 @dataclass(frozen=True)
@@ -96,10 +129,11 @@ def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random
     wanted = spec.suppression
     if wanted.l is None or domain is None:
         return Decision()
-    counts = np.array(domain.counts, np.int64)
+    counts = Frequencies.of(domain)
     if wanted.method == "none":
         return Decision(tuple(_eligibility_rows(counts, wanted.l)))
-    suppression = _DECIDE[wanted.method](counts, wanted.l, rng)
+    found = _DECIDE[wanted.method](counts.own, wanted.l, counts.beside, rng)
+    suppression = core.with_others(found, counts.every, counts.protected)
     budget = VerdictRow(
         "suppression_budget",
         f"method {wanted.method}, l = {wanted.l}",
@@ -110,8 +144,34 @@ def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random
         int(suppression.rate > wanted.budget),
         "fail" if suppression.rate > wanted.budget else "pass",
     )
-    audit = posterior(suppression.kept, suppression.total, wanted.l) if wanted.method == "r" else None
+    audit = None
+    if wanted.method == "r":
+        audit = posterior(found.kept, found.total, wanted.l, beside=counts.beside)
     return Decision((budget, *_audit_rows(audit)), suppression, audit)
+
+
+def published(decision: Decision, domain: SensitiveDomain | None, counts: Sequence[int]) -> Decision:
+    """The decision with the audit of what is published, if people were left out for want of a place.
+
+    The adversary sees the published counts and |T|, and takes everybody who is missing for suppressed. Counts
+    that R-suppression cannot have left show that somebody found no place, and have no such posterior: the
+    audit is then that of the table before, and says so.
+    """
+    suppression = decision.suppression
+    if suppression is None or decision.audit is None or domain is None:
+        return decision
+    shown, l, total = Frequencies.of(domain, counts), suppression.l, suppression.total
+    if int(shown.every.sum()) == suppression.published:
+        return decision
+    rows = tuple(row for row in decision.rows if row.criterion != ATTACK)
+    possible = core.is_p_eligible(shown.own, l, shown.beside) and core.has_l_candidacy(
+        shown.own, total, l, shown.beside
+    )
+    if not possible:
+        told = [replace(row, level=f"{row.level}; {BEFORE_PLACING}") for row in _audit_rows(decision.audit)]
+        return replace(decision, rows=(*rows, *told))
+    audit = posterior(shown.own, total, l, beside=shown.beside)
+    return replace(decision, rows=(*rows, *_audit_rows(audit)), audit=audit)
 
 
 def refusal_of(decision: Decision) -> Refusal | None:
@@ -148,7 +208,7 @@ def _audit_rows(audit: AttackAudit | None) -> list[VerdictRow]:
     estimate = {"from": low, "to": high, "confidence": audit.confidence, "method": audit.method}
     return [
         VerdictRow(
-            "suppression_attack",
+            ATTACK,
             f"most frequent value before suppression, l = {audit.l}; prior: {audit.prior}",
             audit.posterior_max,
             None,
@@ -161,12 +221,12 @@ def _audit_rows(audit: AttackAudit | None) -> list[VerdictRow]:
     ]
 
 
-def _eligibility_rows(counts: NDArray[np.int64], l: int) -> list[VerdictRow]:
+def _eligibility_rows(counts: Frequencies, l: int) -> list[VerdictRow]:
     """One row if every value is rare enough; otherwise one for each value that is not, by rank."""
-    total = int(counts.sum())
-    broken = core.violations(counts, l)
+    total = int(counts.every.sum())
+    broken = core.violations(counts.own, l, counts.beside)
     if not broken:
-        share = int(counts.max(initial=0)) / max(1, total)
+        share = int(counts.own.max(initial=0)) / max(1, total)
         return [VerdictRow("l_eligibility", f"l = {l}", share, 1 / l, "<=", 0, 0, "pass")]
     return [
         VerdictRow(
@@ -225,14 +285,15 @@ def apply(
 
 
 def facts(domain: SensitiveDomain | None, decision: Decision) -> dict[str, Any] | None:
-    """For the private summary: counts by rank before and after, the rate, the audit in words."""
+    """For the private summary: counts of protected values by rank before and after, rate, audit in words."""
     suppression = decision.suppression
     if suppression is None or domain is None:
         return None
+    before, after = Frequencies.of(domain), Frequencies.of(domain, suppression.kept.tolist())
     return {
         **suppression.to_dict(),
-        "before": sorted(domain.counts, reverse=True)[:RANKS],
-        "after": sorted((int(n) for n in suppression.kept), reverse=True)[:RANKS],
+        "before": sorted(before.own.tolist(), reverse=True)[:RANKS],
+        "after": sorted(after.own.tolist(), reverse=True)[:RANKS],
         "audit": None if decision.audit is None else decision.audit.to_dict(),
     }
 

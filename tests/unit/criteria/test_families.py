@@ -97,7 +97,7 @@ def test_every_row_of_a_verdict_has_the_parameters_of_its_criterion() -> None:
         for c in guarantees.criteria_of(wanted, DOMAIN)
         for row in c.decide(c.summarise(GROUPS, np.arange(2)))
     ]
-    robust = robust_criterion(wanted)
+    robust = robust_criterion(wanted, DOMAIN)
     assert robust is not None
     alike = np.full((2, 3), 1 / 3)
     signed = replace(GROUPS, priors=(PriorExtrema(alike, alike),))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdp_spark.core.criteria import DistinctDiversity, KAnonymity
-from ppdp_spark.core.criteria.bookkeeping import Conservation
+from ppdp_spark.core.criteria.release.bookkeeping import Conservation
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.group_scan import merged

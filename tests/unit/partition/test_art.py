@@ -130,12 +130,12 @@ def test_the_published_condition_and_the_joint_one_differ():
     low = 0.1 - 9 / 190 + 1e-9
     table = np.array([[0.1, low, low], [low, 0.1, 0.1], [low, 0.1, 0.1]])
     found = signatures(np.arange(3), (table,))
-    people = PlaceablePeople(
-        np.arange(3, dtype=np.int32), found.stacked_rows[found.ranks], found.ranks.astype(np.int32)
-    )
+    values, all_protected = np.arange(3, dtype=np.int32), np.ones(3, np.bool_)
+    ranks = found.ranks.astype(np.int32)
+    people = PlaceablePeople(values, found.stacked_rows[found.ranks], ranks, values)
     members = np.arange(3, dtype=np.int32)
-    assert not allowed(Rules(2.0, True, found.stacked), people, members, Tally.of(3))
-    assert allowed(Rules(2.0, False, found.stacked), people, members, Tally.of(3))
+    assert not allowed(Rules(2.0, True, found.stacked, all_protected), people, members, Tally.of(3))
+    assert allowed(Rules(2.0, False, found.stacked, all_protected), people, members, Tally.of(3))
 
 
 def fragment(seed, people, width, strength, nested):

@@ -146,10 +146,10 @@ def test_skyline_points_that_couple_groups_are_refused_wherever_they_stand(comma
 
 def test_named_values_are_looked_for_in_their_own_attribute():
     own = {"ill": {"skyline": {"values": {"flu": [POINT], "gicht": [POINT]}}}}
-    privacy = ReleaseSpec.parse(spec(privacy={"k_anonymity": 2, "per_attribute": own})).privacy
+    given = ReleaseSpec.parse(spec(privacy={"k_anonymity": 2, "per_attribute": own}))
     domains = {"ill": ValueDomain(("flu", "gout"), (1, 1)), "income": ValueDomain(("gicht",), (2,))}
     with pytest.raises(SpecError, match=r"privacy\.per_attribute\.ill\.skyline\.values\.gicht"):
-        require_named_values(privacy, domains)
+        require_named_values(given, domains)
 
 
 def test_a_manifest_with_an_unknown_criterion_of_one_attribute_is_not_read():

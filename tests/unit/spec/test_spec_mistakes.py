@@ -154,7 +154,8 @@ from support.specs import changed, problems, valid
         (
             "privacy/skyline/values/HIV",
             [],
-            "`privacy.skyline.values.HIV` (list) must have at least one entry",
+            "`privacy.skyline.values.HIV` has no points: name the value in `not_sensitive` of "
+            "`columns.sensitive` if it needs no protection, or give it a point",
         ),
         (
             "privacy/skyline/values/HIV/0/m",

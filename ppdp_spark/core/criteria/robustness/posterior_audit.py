@@ -6,7 +6,7 @@ a group that its bound condemns may still turn out to be safe, and never the oth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -105,7 +105,7 @@ class PosteriorAudit:
         """Bounds of all groups, exact posteriors of those with the largest."""
         bounds, ids = where
         label = self.robustness.attribute_sets[position]
-        single = RRobustness(self.robustness.r, self.robustness.model, (label,))
+        single = replace(self.robustness, attribute_sets=(label,), unique=False)
         alone = GroupSummaries(groups.sizes, groups.counts, (groups.priors[position],))
         highest, allowed = single.achieved(alone), single.allowed(alone)
         chosen = self._affordable(groups, np.lexsort((ids, -highest))[:EXACT_GROUPS], priors, bounds)
@@ -147,8 +147,10 @@ class PosteriorAudit:
         described = _signature_groups(groups, chosen, priors, bounds)
         of = joint_posteriors if self.robustness.model == "joint" else binary_posteriors
         found = of(described)
-        present = described.counts[np.repeat(np.arange(len(chosen)), np.diff(described.offsets))] > 0
-        values = np.where(present, found.values, 0.0)
+        asked = self.robustness.own(described.counts) > 0
+        values = np.where(
+            asked[np.repeat(np.arange(len(chosen)), np.diff(described.offsets))], found.values, 0.0
+        )
         unknown = np.isnan(values).any(axis=1)
         known = ~np.logical_or.reduceat(unknown, described.offsets[:-1])
         by_value = np.maximum.reduceat(np.nan_to_num(values), described.offsets[:-1])

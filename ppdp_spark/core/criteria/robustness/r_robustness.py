@@ -13,6 +13,7 @@ from ppdp_spark.core.criteria.anonymity import AlphaK
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.criteria.exact import agreeing
 from ppdp_spark.core.criteria.parameters import Number
+from ppdp_spark.core.criteria.protected_values import Mask, OfProtected, counted, only_protected, told
 from ppdp_spark.core.criteria.robustness.bounds import (
     binary_exchange,
     joint_exchange,
@@ -72,12 +73,16 @@ class RRobustness(LocalCriterion):
         r               posteriors may be at most 1/r; as its decimal text says
         model           `joint` or `binary`
         attribute_sets  one label a set of attributes whose priors are known, in the order of `groups.priors`
+        unique          each value at most once in a group
+        protected       whether each value needs protection; None if all do. Posteriors of others are not
+                        bounded, but worlds deal them out all the same, and their priors count
     """
 
     r: Number
     model: Model
     attribute_sets: tuple[str, ...]
     unique: bool = False
+    protected: Mask | None = None
 
     name: ClassVar[str] = "robustness"
     needs_priors: ClassVar[bool] = True
@@ -105,7 +110,16 @@ class RRobustness(LocalCriterion):
     @property
     def level(self) -> str:
         once = ", each value once per group" if self.unique else ""
-        return f"r = {self.r}, {self.model} model{once}"
+        some = "" if self.protected is None else f", {told(self.protected)}"
+        return f"r = {self.r}, {self.model} model{once}{some}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {**super().parameters, **({} if self.protected is None else counted(self.protected))}
+
+    def own(self, counts: IntArray) -> IntArray:
+        """The counts of values whose posteriors are bounded."""
+        return only_protected(counts, self.protected)
 
     @property
     def threshold(self) -> float:
@@ -166,18 +180,19 @@ class RRobustness(LocalCriterion):
     def _assessed(self, groups: GroupSummaries, priors: PriorExtrema) -> tuple[FloatArray, BoolArray]:
         """The bound of every group and value, and whether it is within the threshold."""
         within, exchange = self._within(groups, priors)
-        bounds = swap_bound(groups.sizes, groups.counts, exchange)
+        counts = self.own(groups.counts)
+        bounds = swap_bound(groups.sizes, counts, exchange)
         if self.unique:
-            bounds = np.where(groups.counts > 1, 1.0, bounds)
+            bounds = np.where(counts > 1, 1.0, bounds)
         return agreeing(bounds, within, self.threshold, self.relation), within
 
     def _within(self, groups: GroupSummaries, priors: PriorExtrema) -> tuple[BoolArray, FloatArray]:
         """Whether every group and value is within the threshold, and the share an exchange keeps."""
-        joint = self.model == "joint"
+        joint, counts = self.model == "joint", self.own(groups.counts)
         exchange = joint_exchange(groups.counts, *priors) if joint else binary_exchange(*priors)
         if self.unique:
-            return delta_condition(groups.sizes, groups.counts, *priors, r=self.r), exchange
-        return surely_within(groups.sizes, groups.counts, exchange, robustness_level(self.r)), exchange
+            return delta_condition(groups.sizes, counts, *priors, r=self.r), exchange
+        return surely_within(groups.sizes, counts, exchange, robustness_level(self.r)), exchange
 
     def _batches(self, groups: GroupSummaries) -> Iterator[tuple[int, GroupSummaries]]:
         """Runs of groups whose arrays stay in the processor's cache, checked, and where each starts."""
@@ -202,3 +217,9 @@ def relaxed(r: Number) -> AlphaK:
     c/N <= 1/r < 1 needs two people.
     """
     return AlphaK(Fraction(1) / robustness_level(r), 2)
+
+
+def necessary(robust: RRobustness) -> LocalCriterion:
+    """The same of the values that need protection; nobody without one is published alone."""
+    shares = relaxed(robust.r)
+    return shares if robust.protected is None else OfProtected(shares, robust.protected)

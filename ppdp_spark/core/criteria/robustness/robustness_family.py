@@ -18,16 +18,19 @@ def attribute_labels(given: Parameters) -> tuple[str, ...]:
     return tuple(", ".join(prior["attributes"]) for prior in given["priors"])
 
 
-def robust_criterion(given: Parameters, *, unique: bool = False) -> RRobustness:
-    """The criterion; `unique` asks the binary model for the form of ART: each value once per group."""
+def robust_criterion(given: Parameters, domain: ValueDomain, *, unique: bool = False) -> RRobustness:
+    """The criterion of the values that need protection.
+
+    `unique` asks the binary model for the form of ART: each value once per group.
+    """
     from ppdp_spark.core.criteria.robustness.r_robustness import RRobustness
 
     unique = unique and given["model"] == "binary"
-    return RRobustness(given["r"], given["model"], attribute_labels(given), unique)
+    return RRobustness(given["r"], given["model"], attribute_labels(given), unique, domain.protected)
 
 
 def _build(given: Parameters, domain: ValueDomain) -> RRobustness:
-    return robust_criterion(given)
+    return robust_criterion(given, domain)
 
 
 def _public(plain: dict[str, Any]) -> dict[str, Any]:
@@ -43,6 +46,7 @@ ROBUSTNESS = Family(
     summary="r-robustness: no posterior above 1/r; `binary` is the model of the published Δ condition.",
     parameters=None,
     build=_build,
+    of_some=_build,
     traits=Traits(priors=True, unions=frozenset(), least_size=lambda given: ceil(Fraction(str(given["r"])))),
     public=_public,
     cost=4,

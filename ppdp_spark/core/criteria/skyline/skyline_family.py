@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def targets_of(given: Parameters, domain: ValueDomain) -> tuple[Target, ...]:
-    """Every sensitive value under each point of its own skyline, or of the default one."""
+    """Every value that needs protection under each point of its own skyline, or of the default one."""
     from ppdp_spark.core.criteria.skyline.points import Point, Skyline
 
     def points(some: Any) -> tuple[Point, ...]:
@@ -26,7 +26,9 @@ def targets_of(given: Parameters, domain: ValueDomain) -> tuple[Target, ...]:
 
     codes = codes_of_names(given["values"], domain.labels, domain.kind)
     named = {code: points(given["values"][name]) for name, code in codes.items() if code is not None}
-    return Skyline(points(given["default"]), named).targets(domain.labels)
+    targets = Skyline(points(given["default"]), named).targets(domain.labels)
+    protected = domain.protected
+    return targets if protected is None else tuple(t for t in targets if protected[t.value])
 
 
 def whole_skyline(given: Parameters, domain: ValueDomain) -> SkylineCriterion | None:
@@ -66,6 +68,7 @@ SKYLINE = Family(
     parameters=None,
     build=whole_skyline,
     local=separable_points,
+    of_some=whole_skyline,
     traits=Traits(
         cases=EVERY_CASE,
         unions=ONE_VALUE,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ppdp_spark.core.data.groups import FloatArray, IntArray
+from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 
 MARGIN = 1e-12
 """Relative distance to the bound below which a group is refused; rounding errs by less than 1e-14."""
@@ -24,11 +24,13 @@ class Rules(NamedTuple):
         r       no posterior may exceed 1/r
         joint   the swap bound of the joint model; else the Δ condition of the binary model
         tables  priors of the signatures of all attribute sets, one below the other
+        protected  whether each value needs protection: the posteriors of others are not bounded
     """
 
     r: float
     joint: bool
     tables: FloatArray
+    protected: BoolArray
 
 
 class PlaceablePeople(NamedTuple):
@@ -38,11 +40,14 @@ class PlaceablePeople(NamedTuple):
         values      sensitive value of each person
         signatures  row of `Rules.tables` of each person, one column per attribute set
         classes     number of the class of each person: equal priors in every attribute set
+        dealt       the value by which each person is dealt: those that need no protection may repeat, so
+                    that everybody who has one is dealt as if it were a value of their own
     """
 
     values: IntArray
     signatures: IntArray
     classes: IntArray
+    dealt: IntArray
 
 
 class Tally(NamedTuple):
@@ -113,15 +118,18 @@ def delta_holds(r: float, low: float, high: float, size: int) -> bool:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _joint_allowed(rules: Any, people: Any, members: Any, column: int, tally: Any, distinct: int) -> bool:
-    """The coarse swap bound for every value of the group and one attribute set."""
+    """The coarse swap bound for every protected value of the group and one attribute set.
+
+    The priors of all values of the group count: worlds deal out all of them.
+    """
     size, r = len(members), rules.r
     lowest, least, second = -1, np.inf, np.inf
     for k in range(distinct):
         low, high = _extreme_priors(rules, people, members, column, tally.values[k])
         if low <= 0.0:
             return False
-        ratio = low / high
-        if not swap_bound_holds(r, ratio * min(least, 1.0), tally.counts[k], size):
+        ratio, bounded = low / high, rules.protected[tally.values[k]]
+        if bounded and not swap_bound_holds(r, ratio * min(least, 1.0), tally.counts[k], size):
             return False
         tally.ratios[k] = ratio
         if ratio < least:
@@ -129,16 +137,21 @@ def _joint_allowed(rules: Any, people: Any, members: Any, column: int, tally: An
         else:
             second = min(second, ratio)
     for k in range(distinct):
-        kappa = tally.ratios[k] * (second if k == lowest else least)
-        if not swap_bound_holds(r, kappa, tally.counts[k], size):
+        kappa, bounded = (
+            tally.ratios[k] * (second if k == lowest else least),
+            rules.protected[tally.values[k]],
+        )
+        if bounded and not swap_bound_holds(r, kappa, tally.counts[k], size):
             return False
     return True
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _binary_allowed(rules: Any, people: Any, members: Any, column: int, tally: Any, distinct: int) -> bool:
-    """The Δ condition for every value of the group and one attribute set."""
+    """The Δ condition for every protected value of the group and one attribute set."""
     for k in range(distinct):
+        if not rules.protected[tally.values[k]]:
+            continue
         low, high = _extreme_priors(rules, people, members, column, tally.values[k])
         if not delta_holds(rules.r, low, high, len(members)):
             return False
@@ -147,7 +160,7 @@ def _binary_allowed(rules: Any, people: Any, members: Any, column: int, tally: A
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def allowed(rules: Any, people: Any, members: Any, tally: Any) -> bool:
-    """Whether a group of these people satisfies the rules for each of its values and attribute sets.
+    """Whether a group of these people satisfies the rules for its protected values and attribute sets.
 
     joint   c / (c + κ (N − c)) <= 1/r, κ = ρ_x · min over y ≠ x of ρ_y, ρ = least prior / largest
             prior within the group, the coarse swap bound; repeats are allowed
@@ -155,6 +168,8 @@ def allowed(rules: Any, people: Any, members: Any, tally: Any) -> bool:
     """
     distinct = _count_values(people, members, tally)
     for k in range(distinct):
+        if not rules.protected[tally.values[k]]:
+            continue
         if not frequent_enough(rules.r, tally.counts[k], len(members)):
             return False
         if not rules.joint and tally.counts[k] > 1:
@@ -178,6 +193,8 @@ def compatible(rules: Any, people: Any, one: int, other: int, size: int) -> bool
     """
     mine, theirs = people.values[one], people.values[other]
     tables = rules.tables
+    if not (rules.protected[mine] or rules.protected[theirs]):
+        return True
     for column in range(people.signatures.shape[1]):
         here, there = people.signatures[one, column], people.signatures[other, column]
         if here == there:
@@ -190,10 +207,11 @@ def compatible(rules: Any, people: Any, one: int, other: int, size: int) -> bool
             kappa = low / high if mine == theirs else low / high * (other_low / other_high)
             if not swap_bound_holds(rules.r, kappa, 1, size):
                 return False
-        elif not (
-            delta_holds(rules.r, low, high, size) and delta_holds(rules.r, other_low, other_high, size)
-        ):
-            return False
+        else:
+            if rules.protected[mine] and not delta_holds(rules.r, low, high, size):
+                return False
+            if rules.protected[theirs] and not delta_holds(rules.r, other_low, other_high, size):
+                return False
     return True
 
 

@@ -33,6 +33,7 @@ def pack(
     r: float,
     model: str = "joint",
     smallest: int = 2,
+    protected: Sequence[bool] | None = None,
 ) -> PackedGroups:
     """Groups of at least max(r, smallest) people that satisfy the condition of the model [ART, Section V].
 
@@ -44,10 +45,13 @@ def pack(
         r         no posterior exceeds 1/r; above 1
         model     joint: coarse swap bound, values may repeat in a group; binary: Δ condition, each value once
         smallest  least size of a group
+        protected  whether each value needs protection; None if all do. Others may repeat in a group, and
+                  nothing is demanded of their posteriors
 
-    Every group satisfies the condition for each of its values and every attribute set. People whose own
-    value has prior 0 contradict the prior and are not placed. The groups are a function of the set of rows:
-    neither their order nor the numbers of classes matter, and people with equal rows are interchangeable.
+    Every group satisfies the condition for each of its protected values and every attribute set. People whose
+    own value has prior 0 contradict the prior and are not placed. The groups are a function of the set of
+    rows: neither their order nor the numbers of classes matter, and people with equal rows are
+    interchangeable.
     """
     values, codes = np.ascontiguousarray(values, np.int32), np.ascontiguousarray(codes, np.int32)
     _check(values, classes, priors, codes, width=width, r=r, model=model, smallest=smallest)
@@ -56,6 +60,7 @@ def pack(
     if not len(placeable):
         return PackedGroups(packed, 0)
     least = max(math.ceil(r), smallest, 2)
+    mask = np.ones(width, np.bool_) if protected is None else np.array(protected)
     order, groups = _packed(
         values[placeable],
         classes[placeable],
@@ -65,6 +70,7 @@ def pack(
         r=r,
         model=model,
         least=least,
+        protected=mask,
     )
     packed[placeable[order]] = groups.of
     return PackedGroups(packed, int(groups.used[0]))
@@ -80,6 +86,7 @@ def _packed(
     r: float,
     model: str,
     least: int,
+    protected: BoolArray,
 ) -> tuple[IntArray, Groups]:
     """The order of the people in the tree, and the groups of people in that order."""
     found, joint = signatures(classes, priors), model == "joint"
@@ -87,13 +94,24 @@ def _packed(
     upper = class_tree(found, np.minimum(1.0, least * shares), joint)
     tree = people_tree(codes, values, found.ranks, upper, least)
     rows = found.stacked_rows[found.ranks[tree.order]]
-    people = PlaceablePeople(values[tree.order], np.ascontiguousarray(rows), tree.ranks)
-    rules = Rules(float(r), joint, found.stacked)
+    held = values[tree.order]
+    dealt = values_to_deal(held, protected)
+    people = PlaceablePeople(held, np.ascontiguousarray(rows), tree.ranks, dealt)
+    rules = Rules(float(r), joint, found.stacked, protected)
     sizes = Sizes(least, max(LARGEST_GROUP, 4 * least))
     groups, tally = Groups.of_nobody(len(values)), Tally.of(sizes.most + 1)
-    run_rounds(rules, people, tree.starts, tree.ends, sizes, groups, Deck.of(len(values), width), tally)
+    deck = Deck.of(len(values), max(width, int(dealt.max(initial=0)) + 1))
+    run_rounds(rules, people, tree.starts, tree.ends, sizes, groups, deck, tally)
     join_residue(rules, people, sizes, groups, tally)
     return tree.order, groups
+
+
+def values_to_deal(values: IntArray, protected: BoolArray) -> NDArray[np.int32]:
+    """Values by which people are dealt: everybody whose value needs no protection has one of their own."""
+    free = np.flatnonzero(~protected[values])
+    dealt = np.array(values, np.int32)
+    dealt[free] = len(protected) + np.arange(len(free))
+    return dealt
 
 
 def _possible(values: IntArray, classes: IntArray, priors: Sequence[FloatArray]) -> BoolArray:

@@ -90,7 +90,7 @@ def _one_pass(rules: Any, people: Any, waiting: Any, shelf: Any, offer: Any, gro
             if (
                 size < offer.most
                 and compatible(rules, people, person, groups.head[group], size + 1)
-                and has_value(groups, people.values, group, people.values[person]) == offer.repeats
+                and has_value(groups, people.dealt, group, people.dealt[person]) == offer.repeats
                 and _fits(rules, people, person, group, groups, room, tally)
             ):
                 join(groups, person, group)

@@ -93,7 +93,7 @@ def _remaining(groups: Any, block: Any) -> int:
 @njit(cache=True, nogil=True)
 def _deal_alike(people: Any, block: Any, sizes: Any, whole: bool, groups: Any, deck: Any) -> int:
     """Deal people of one class: with equal priors, N >= r distinct values suffice."""
-    count, dealt = deal(people.values, block, sizes.least, whole, deck)
+    count, dealt = deal(people.dealt, block, sizes.least, whole, deck)
     for g in range(count):
         _found(groups, deck.items[:dealt], g, count)
     return _remaining(groups, block)
@@ -104,7 +104,7 @@ def _deal_mixed(rules: Any, people: Any, block: Any, sizes: Any, groups: Any, de
     """Deal people of several classes into larger and larger groups, and keep those that are allowed."""
     left, size = len(block), sizes.least
     while size <= min(left, sizes.most):
-        count, dealt = deal(people.values, block[:left], size, False, deck)
+        count, dealt = deal(people.dealt, block[:left], size, False, deck)
         if count == 0:
             break
         before = groups.used[0]
@@ -130,7 +130,7 @@ def _join_class(people: Any, block: Any, sizes: Any, since: int, groups: Any) ->
             g = centre + (k + 1) // 2 * (1 if k % 2 else -1)
             if not 0 <= g < there or groups.sizes[since + g] >= sizes.most:
                 continue
-            if not has_value(groups, people.values, since + g, people.values[block[i]]):
+            if not has_value(groups, people.dealt, since + g, people.dealt[block[i]]):
                 join(groups, block[i], since + g)
                 break
     return _remaining(groups, block)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
+from ppdp_spark.core.criteria.protected_values import Mask
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.core.data.weight_units import decimal_text, in_people, population_of
 from ppdp_spark.core.suppression.r import has_l_candidacy, is_p_eligible
@@ -93,10 +94,12 @@ class Eligibility(Criterion[IntArray]):
     where
         l      the l of the spec
         total  |T|: people before suppression
+        protected  whether each value needs protection; None if all do. F'_1 and F'_l are of those that do
     """
 
     l: int
     total: int
+    protected: Mask | None = None
 
     name: ClassVar[str] = "l_eligibility"
 
@@ -108,13 +111,17 @@ class Eligibility(Criterion[IntArray]):
 
     def decide(self, statistic: IntArray) -> list[VerdictRow]:
         published = int(statistic.sum())
+        if self.protected is not None:
+            statistic = statistic[np.array(self.protected)]
+        beside = published - int(statistic.sum())
         share = int(statistic.max(initial=0)) / published if published else 0.0
-        eligible = is_p_eligible(statistic, self.l)
+        eligible = is_p_eligible(statistic, self.l, beside)
         rows = [self._row("share of the most frequent value", share, 1 / self.l, "<=", eligible)]
         if published < self.total:
             ranked = np.sort(statistic)[::-1]
             reach = int(ranked[self.l - 1]) + self.total - published if ranked.size >= self.l else 0
-            candidacy = bool(published == 0 or has_l_candidacy(statistic, self.total, self.l))
+            held = has_l_candidacy(statistic, self.total, self.l, beside)
+            candidacy = bool(not statistic.any() or held)
             level = f"at least {self.l} values may have been the most frequent"
             rows.append(self._row(level, reach / self.total, 1 / self.l, ">", candidacy))
         return rows
