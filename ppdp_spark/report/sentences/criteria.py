@@ -15,7 +15,7 @@ from ppdp_spark.core.criteria.families import words_of
 from ppdp_spark.core.criteria.family import CriterionWords
 from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable, sentence, things
-from ppdp_spark.report.sentences.attack import CRITERION, inferring
+from ppdp_spark.report.sentences.attack import CRITERION, LEARNED, inferring
 from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import (
     Guarantee,
@@ -310,7 +310,7 @@ BOOKKEEPING = {
 }
 """Rows that promise nothing of their own while they hold: the table of criteria shows them."""
 
-TOLD_TOGETHER = {"skyline", CRITERION}
+TOLD_TOGETHER = {"skyline", CRITERION, LEARNED}
 """Rows that are put in words with others, or with more than the verdict knows."""
 
 SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
@@ -355,9 +355,8 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     for attribute, alike in by_attribute(row for row in rows if row.get("criterion") == "skyline"):
         found = skyline(alike, setting_of(setting, attribute))
         told += [about(guarantee, attribute, setting) for guarantee in found]
-    inferred = [
-        row for row in map(mapping, listing(verdict, "criteria")) if row.get("criterion") == CRITERION
-    ]
+    every = map(mapping, listing(verdict, "criteria"))
+    inferred = [row for row in every if row.get("criterion") in (CRITERION, LEARNED)]
     told += inferring(mapping(summary, "attack"), inferred, setting)
     told += suppression(mapping(summary, "suppression"), setting)
     return sorted(told, key=lambda guarantee: guarantee.status != "fail")
