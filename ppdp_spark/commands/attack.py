@@ -17,13 +17,7 @@ from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.storage import PRIVATE, Folder
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
-from ppdp_spark.spark.attacks.conclusions import (
-    LEARNED,
-    KnowledgeStep,
-    concluded,
-    confident_people,
-    verdict_row,
-)
+from ppdp_spark.spark.attacks.conclusions import KnowledgeStep, concluded, verdict_rows
 from ppdp_spark.spark.attacks.learned_attack import learned_step, open_question
 from ppdp_spark.spark.input.given_tables import TableLike, source_of
 from ppdp_spark.spark.maxent.attacked_release import Attacked, open_release
@@ -110,10 +104,9 @@ def _attacked(
     words = Words(release.source.attributes, release.source.labels)
     with stages.stage("knowledge"):
         plan = _plan(wanted, release, words)
+        question = question_of(plan.statements, plan.stated.subjects, words.kinds, words.labels)
         if wanted.learn is not None:
             question = open_question(words.kinds, words.labels)
-        else:
-            question = question_of(plan.statements, plan.stated.subjects, words.kinds, words.labels)
         rows = release.keep(bucket_rows(release.source, question))
         survey = survey_buckets(rows, question)
         if survey is None:
@@ -127,15 +120,7 @@ def _attacked(
         with stages.stage("learn"):
             learning = learned_step(wanted, release, attacking=attacking, survey=survey, found=found)
     release.warn_of_size(round(survey.people))
-    if learning is None:
-        verdict = Verdict((verdict_row(found, wanted.threshold, groups=survey.buckets),))
-    else:
-        verdict = Verdict(
-            (
-                verdict_row(found, wanted.threshold, groups=survey.buckets, words=LEARNED),
-                confident_people(learning, groups=survey.buckets, people=survey.people),
-            )
-        )
+    verdict = Verdict(verdict_rows(found, learning, wanted.threshold, survey=survey))
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)
@@ -146,10 +131,8 @@ def _attacked(
         "warnings": [*spec.warnings, *release.warnings],
         **({} if source is None else {"input": {"source": source}}),
         "release": {"groups": survey.buckets},
-        "attack": {
-            **_findings(wanted, plan, release, survey=survey, found=found),
-            **({} if learning is None else {"learning": learning}),
-        },
+        "attack": _findings(wanted, plan, release, survey=survey, found=found)
+        | ({} if learning is None else {"learning": learning}),
     }
     return write_findings(spec, "attack", verdict, summary)
 

@@ -13,6 +13,7 @@ from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility, Leas
 from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.data.grid import Numbers
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
+from ppdp_spark.core.suppression.absent_people import Counts
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.guarantees import (
@@ -75,12 +76,14 @@ def judge_release(
     *,
     owned: Folder,
     alone: Callable[[Mapping[str, Numbers]], Mapping[str, int]] | None = None,
+    absent: Callable[[Counts], list[VerdictRow]] | None = None,
 ) -> list[VerdictRow]:
     """Every criterion of the manifest, the number of rows and groups, and the bounds, from the data files.
 
     Robustness is about priors of people, and k in households about who belongs together, which a release
     does not show: `owned` has the owner's tables of both. Nor does it show whose value is unique: `alone`
-    counts, by quasi-identifier, those among some values that one person of the original has.
+    counts, by quasi-identifier, those among some values that one person of the original has. `absent` says
+    what the published counts tell of people who are left out.
     """
     partitioner = _partitioner(manifest)
     bounds = _bounds(spark, release, manifest, alone)
@@ -102,6 +105,8 @@ def judge_release(
         know = together.get("members_know_each_other") is True
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
     rows += bounds
+    if absent is not None:
+        rows += absent(dict(zip(grouped.values, grouped.counts, strict=True)))
     robust = robust_criterion(privacy, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
 

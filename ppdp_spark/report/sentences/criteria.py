@@ -38,7 +38,7 @@ from ppdp_spark.report.sentences.several_attributes import (
     unlinked,
 )
 from ppdp_spark.report.sentences.skyline import skyline
-from ppdp_spark.report.sentences.suppression import suppression
+from ppdp_spark.report.sentences.suppression import ABSENT, absent, suppression
 
 KNOWS_GROUP = (
     "Somebody who knows that the person is in the table and all of the person's quasi-identifiers, "
@@ -355,10 +355,11 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     for attribute, alike in by_attribute(row for row in rows if row.get("criterion") == "skyline"):
         found = skyline(alike, setting_of(setting, attribute))
         told += [about(guarantee, attribute, setting) for guarantee in found]
-    every = map(mapping, listing(verdict, "criteria"))
+    every = [mapping(row) for row in listing(verdict, "criteria")]
     inferred = [row for row in every if row.get("criterion") in (CRITERION, LEARNED)]
     told += inferring(mapping(summary, "attack"), inferred, setting)
     told += suppression(mapping(summary, "suppression"), setting)
+    told += [absent(row, setting) for row in every if row.get("criterion") == ABSENT]
     return sorted(told, key=lambda guarantee: guarantee.status != "fail")
 
 

@@ -60,6 +60,22 @@ def _limit(threshold: float | None, form: str) -> float:
     return threshold if form == "closed" else threshold - SOLVED
 
 
+def verdict_rows(
+    found: Sequence[KnowledgeStep],
+    learning: Mapping[str, Any] | None,
+    threshold: float | None,
+    *,
+    survey: Survey,
+) -> tuple[VerdictRow, ...]:
+    """The verdict on all steps, and on what was learned if anything was."""
+    if learning is None:
+        return (verdict_row(found, threshold, groups=survey.buckets),)
+    return (
+        verdict_row(found, threshold, groups=survey.buckets, words=LEARNED),
+        confident_people(learning, groups=survey.buckets, people=survey.people),
+    )
+
+
 def verdict_row(
     found: Sequence[KnowledgeStep],
     threshold: float | None,

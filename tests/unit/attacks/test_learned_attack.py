@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import permutations
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
-from ppdp_spark.core.attacks import learning
+from ppdp_spark.core.attacks import group_scaling, learning
 from ppdp_spark.core.attacks.group_scaling import scaled
 from ppdp_spark.core.attacks.learning import learned
 from ppdp_spark.core.attacks.naive_bayes import SMOOTHING, CodedGroups, NaiveBayes
 from ppdp_spark.core.maxent.buckets import Buckets, buckets_from_rows, closed_form
+from ppdp_spark.core.maxent.solve import bucket_steps
 from ppdp_spark.errors import NotConvergedError
 from support.core import learned_reference
 from support.core.learned_reference import LearnedByLoops
+from support.steps import interpreted, lines_run
 
 
 def table(seed: int, *, rows=240, size=4, strength=0.8, attributes=3, values=4):
@@ -202,3 +205,27 @@ def test_counts_that_are_missed_are_no_result():
     assert scaled(groups.buckets, np.full(groups.buckets.variables, np.nan))[2] == np.inf
     with pytest.raises(NotConvergedError, match=r"`attack.learn`: counts of a group are missed"):
         learned(broken, (3, 3, 3), 4, 240.0)
+
+
+def test_a_round_is_one_pass_over_the_groups():
+    groups, passes = coded(*table(3)), []
+
+    def counted(model):
+        passes.append(model)
+        return groups.evidence(model)
+
+    found = learned(counted, (3, 3, 3), 4, groups.buckets.records)
+    assert len(passes) == found.rounds + 1 and passes[-1] is found.model
+
+
+def test_work_grows_with_people_and_python_runs_over_no_group():
+    """Compiled loops interpreted, twice the people are twice the work; outside them it stays the same."""
+    amounts = {}
+    for rows in (80, 160):
+        groups = coded(*table(6, rows=rows))
+        model = NaiveBayes.fitted(groups.evidence(NaiveBayes.even((3, 3, 3), 4)).counts)
+        outside = lines_run(partial(groups.evidence, model))
+        with interpreted(group_scaling, bucket_steps):
+            amounts[rows] = outside, lines_run(partial(groups.evidence, model))
+    assert amounts[80][0] == amounts[160][0]
+    assert 1.5 * amounts[80][1] < amounts[160][1] < 2.5 * amounts[80][1]
