@@ -13,9 +13,9 @@ from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility, Leas
 from ppdp_spark.core.criteria.robustness import RRobustness
 from ppdp_spark.core.data.grid import Numbers
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
-from ppdp_spark.core.suppression.absent_people import Counts
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.criteria.absent_people import Counts
 from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
     criteria_of,

@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame
 
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.suppression import r as core
-from ppdp_spark.core.suppression.absent_people import Counts, absent_people
 from ppdp_spark.core.suppression.adversary import AttackAudit, posterior
 from ppdp_spark.core.suppression.keyed_random import KeyedRandom
 from ppdp_spark.errors import BudgetError, InfeasibleError, PpdpError
+from ppdp_spark.run.criteria.absent_people import Counts, absent_people
 from ppdp_spark.run.criteria.refusals import Refusal
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Verdict

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppdp_spark.core.suppression.absent_people import absent_people, values_left_out
 from ppdp_spark.core.suppression.r import safe_d, unsafe_d
 from ppdp_spark.report import guarantees
+from ppdp_spark.run.criteria.absent_people import absent_people, values_left_out
 
 
 def worlds(counts: tuple[int, ...]):
