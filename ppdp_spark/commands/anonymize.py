@@ -117,6 +117,7 @@ class _Anonymization:
             require_named_values(self.spec, value_domains(profile))
             beside = beside_sensitive(table, self.spec, profile)
         alone = partial(people_alone, table, self.spec, roles, profile)
+        absent = suppression.missed(self.spec, profile)
         asked = self._asked(table, roles, profile)
         suppressing = suppression.decisive(self.spec, profile)
         rng = suppression.generator(self.spec, suppressing, self.draws)
@@ -149,9 +150,8 @@ class _Anonymization:
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
             manifest = self._manifest(coded, metrics, decision)
-            judged = judge_release(
-                self.spark, self.staging.release, manifest, owned=self.staging.scratch, alone=alone
-            )
+            release, owned_now = self.staging.release, self.staging.scratch
+            judged = judge_release(self.spark, release, manifest, owned=owned_now, alone=alone, absent=absent)
         refused = blindly(judged, coded.least)
         if refused is not None:
             Registry.beside(self.staging.output).refused(self.spec.dataset, self._facts())

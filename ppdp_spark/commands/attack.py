@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from ppdp_spark.core.criteria.base import VerdictRow
-from ppdp_spark.core.criteria.protected_values import Mask, counted, told
 from ppdp_spark.core.maxent.statements.codes import question_of
 from ppdp_spark.core.maxent.statements.kinds import Statement
 from ppdp_spark.errors import DataError
@@ -19,17 +17,16 @@ from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.storage import PRIVATE, Folder
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.attacks.conclusions import KnowledgeStep, concluded, verdict_rows
+from ppdp_spark.spark.attacks.learned_attack import learned_step, open_question
 from ppdp_spark.spark.input.given_tables import TableLike, source_of
 from ppdp_spark.spark.maxent.attacked_release import Attacked, open_release
 from ppdp_spark.spark.maxent.buckets import bucket_rows
-from ppdp_spark.spark.maxent.posteriors import BINS, Scores, distance, posterior_rows, scores, worst_linkages
+from ppdp_spark.spark.maxent.posteriors import BINS
 from ppdp_spark.spark.maxent.solvers import LOCAL_VARIABLES, Attacking, Known
 from ppdp_spark.spark.maxent.stated_knowledge import Stated, Words, check_stated, mined, stated
 from ppdp_spark.spark.maxent.survey import Survey, survey_buckets
 from ppdp_spark.spec import AttackSpec, ReleaseSpec, SpecLike
-
-SOLVED = 1e-7
-"""How far a solved posterior may be from the exact one: thresholds are compared on the unsafe side."""
 
 
 @told_plainly
@@ -108,6 +105,8 @@ def _attacked(
     with stages.stage("knowledge"):
         plan = _plan(wanted, release, words)
         question = question_of(plan.statements, plan.stated.subjects, words.kinds, words.labels)
+        if wanted.learn is not None:
+            question = open_question(words.kinds, words.labels)
         rows = release.keep(bucket_rows(release.source, question))
         survey = survey_buckets(rows, question)
         if survey is None:
@@ -116,9 +115,13 @@ def _attacked(
     people = _known(wanted, release, survey)
     attacking = Attacking(rows, question, survey.populations, people, local_variables)
     found = _steps(wanted, plan, release, attacking=attacking, survey=survey, stages=stages)
+    learning = None
+    if wanted.learn is not None:
+        with stages.stage("learn"):
+            learning = learned_step(wanted, release, attacking=attacking, survey=survey, found=found)
     release.warn_of_size(round(survey.people))
-    row = verdict_row(found, wanted.threshold, groups=survey.buckets)
-    verdict = Verdict((about_some(row, release.source.domain.protected),))
+    protected = release.source.domain.protected
+    verdict = Verdict(verdict_rows(found, learning, wanted.threshold, survey=survey, protected=protected))
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)
@@ -129,7 +132,8 @@ def _attacked(
         "warnings": [*spec.warnings, *release.warnings],
         **({} if source is None else {"input": {"source": source}}),
         "release": {"groups": survey.buckets},
-        "attack": _findings(wanted, plan, release, survey=survey, found=found),
+        "attack": _findings(wanted, plan, release, survey=survey, found=found)
+        | ({} if learning is None else {"learning": learning}),
     }
     return write_findings(spec, "attack", verdict, summary)
 
@@ -145,17 +149,6 @@ def _known(wanted: AttackSpec, release: Attacked, survey: Survey) -> tuple[Known
     )
 
 
-@dataclass(frozen=True, eq=False)
-class KnowledgeStep:
-    """One step of the curve."""
-
-    facts: dict[str, Any]
-    posterior: DataFrame
-    scores: Scores
-    worst: Sequence[dict[str, Any]]
-    touched: int
-
-
 def _steps(
     wanted: AttackSpec,
     plan: _Plan,
@@ -168,39 +161,22 @@ def _steps(
     """Every step of the curve, as the spec orders them; mined rules on nobody in the release are left out."""
     found: list[KnowledgeStep] = []
     spoken_of = survey.populations[_starts(plan.statements)] > 0
-    truth = release.truth(round(survey.people))
     for number, step in enumerate(plan.steps, 1):
         with stages.stage(f"step {number}"):
             chosen = [i for i in plan.chosen(step) if i < len(plan.stated.statements) or spoken_of[i]]
             solved = attacking.solve(chosen)
             if found:
                 found[-1].posterior.unpersist()
-            posterior = release.keep(posterior_rows(solved.masses))
-            limit, protected = _limit(wanted.threshold, solved.facts["form"]), release.source.domain.protected
-            score = scores(posterior, limit=limit, protected=protected)
             facts = {
                 **dict(zip(("positive", "negative", "within"), step, strict=True)),
                 "statements": len(chosen),
                 "kept_statements": solved.kept,
-                "max_posterior": score.highest,
-                "mean_posterior": score.mean,
-                "certain_people": round(score.certain),
-                "accuracy": None if truth is None else distance(truth, posterior),
-                "solver": solved.facts,
             }
-            worst = worst_linkages(posterior, release.source.labels, protected)
+            found.append(concluded(wanted, release, survey, solved, facts))
             solved.release()
-        found.append(KnowledgeStep(facts, posterior, score, worst, solved.touched))
     if not spoken_of[len(plan.stated.statements) :].all():
         release.warnings.append("some mined rules speak of people of whom the release has none: left out")
     return found
-
-
-def _limit(threshold: float | None, form: str) -> float:
-    """What posteriors must not be above: a solved one counts as large as it may be."""
-    if threshold is None or threshold >= 1.0:
-        return 1.0
-    return threshold if form == "closed" else threshold - SOLVED
 
 
 def _starts(statements: Sequence[Statement]) -> list[int]:
@@ -210,33 +186,6 @@ def _starts(statements: Sequence[Statement]) -> list[int]:
         starts.append(at)
         at += len(statement.terms)
     return starts
-
-
-def verdict_row(found: Sequence[KnowledgeStep], threshold: float | None, *, groups: int) -> VerdictRow:
-    """The verdict on all steps: the largest posterior of any, and people beyond the limit where most are."""
-    worst = max(found, key=lambda step: (step.scores.highest, step.scores.beyond))
-    witness = {key: worst.worst[0][key] for key in ("group", "value", "people")} if worst.worst else {}
-    demanded = threshold is not None
-    beyond = max(step.scores.beyond for step in found) if demanded else 0
-    return VerdictRow(
-        criterion="max_posterior",
-        level="largest P*(value | quasi-identifiers)",
-        value=worst.scores.highest,
-        threshold=threshold,
-        relation="<=",
-        groups=groups,
-        violations=beyond,
-        status="fail" if beyond else "pass" if demanded else "measured",
-        witness=witness,
-    )
-
-
-def about_some(row: VerdictRow, protected: Mask | None) -> VerdictRow:
-    """The row, saying how many values it is about, if not all need protection."""
-    if protected is None:
-        return row
-    level = f"{row.level}, {told(protected)}"
-    return replace(row, level=level, parameters={**row.parameters, **counted(protected)})
 
 
 def _findings(

@@ -15,6 +15,7 @@ from ppdp_spark.core.data.grid import Numbers
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.criteria.absent_people import Counts
 from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
     criteria_of,
@@ -81,13 +82,14 @@ def judge_release(
     *,
     owned: Folder,
     alone: Callable[[Mapping[str, Numbers]], Mapping[str, int]] | None = None,
+    absent: Callable[[Counts], list[VerdictRow]] | None = None,
 ) -> list[VerdictRow]:
     """Every criterion of the manifest, the number of rows and groups, and the bounds, from the data files.
 
     Robustness is about priors of people, and k in households about who belongs together, which a release
     does not show, and it may not show weights: `owned` has the owner's tables of them. Nor does it show whose
     value is unique: `alone` counts, by quasi-identifier, those among some values that one person of the
-    original has.
+    original has. `absent` says what the published counts tell of people who are left out.
     """
     partitioner = _partitioner(manifest)
     bounds = _bounds(spark, release, manifest, alone)
@@ -113,6 +115,8 @@ def judge_release(
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
     rows += _weighed(spark, release, manifest, grouped, owned)
     rows += bounds
+    if absent is not None:
+        rows += absent(dict(zip(grouped.values, grouped.counts, strict=True)))
     robust = robust_criterion(privacy, domain, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
@@ -256,6 +256,10 @@ class AttackSpec(SpecModel):
     people: Annotated[tuple[NamedPersonSpec, ...], Listed] = ()
     knowledge: Annotated[tuple[KnowledgeSpec, ...], Field(max_length=MOST_STATEMENTS), Listed] = ()
     mine: MineSpec | None = None
+    learn: Literal["naive_bayes"] | None = Field(
+        default=None,
+        description="How an adversary without knowledge learns from the release itself who has what.",
+    )
     threshold: Share | None = Field(
         default=None, description="Largest posterior probability allowed; beyond it the verdict is fail."
     )
@@ -266,6 +270,10 @@ class AttackSpec(SpecModel):
             yield ("original",), "is missing: `mine` finds its rules in the original table"
         if data.get("external") is not None and data.get("release") is None:
             yield ("external",), "resolves generalized releases of ours: add `release`, or remove it"
+        if data.get("learn") is not None:
+            for key in ("people", "knowledge", "mine"):
+                if data.get(key):
+                    yield ("learn",), f"is about somebody without knowledge: attack apart from `{key}`"
         people, knowledge = data.get("people") or (), data.get("knowledge") or ()
         if not isinstance(people, list | tuple) or not isinstance(knowledge, list | tuple):
             return

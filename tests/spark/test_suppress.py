@@ -91,6 +91,14 @@ def test_anonymize_with_suppression(spark, tmp_path):
     row = next(row for row in run.verdict.rows if row.criterion == "suppression_attack")
     assert row.status == "measured" and 0 < row.value == audit["posterior_max"] <= 1
     assert row.witness["candidates"] == audit["candidates"] >= row.witness["candidates promised"] == 3
+    left = Counter({"flu": 500} | {f"d{i}": 60 for i in range(5)}) - Counter(counts.to_dict())
+    absent = next(row for row in run.verdict.rows if row.criterion == "absent_people")
+    assert absent.status == "measured" and absent.value == max(left.values()) / left.total()
+    assert absent.witness == {
+        "people": gone["total"],
+        "with this value": left["flu"],
+        "value": "flu",
+    }
     page = (tmp_path / "out/private/report.html").read_text()
     assert "may have been the most frequent one before" in page and "suppression_attack" in page
     assert audit["sentence"].split(";")[0] in page

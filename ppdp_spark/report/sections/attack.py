@@ -21,6 +21,7 @@ from ppdp_spark.report.format.markup import (
     words,
 )
 from ppdp_spark.report.format.numbers import apart, as_number, listing, mapping, number, percent
+from ppdp_spark.report.sections.learned_guesses import BEFORE_AND_AFTER, LEARNING, calibrations
 from ppdp_spark.report.sentences.attack import known, rules_of
 
 RULES = "rules"
@@ -47,7 +48,16 @@ _SOLVER = [
     *(Column(heading, "number") for heading in ("Newton steps", "Largest miss", "Duality gap", "Seconds")),
     Column("Result", "short"),
 ]
-_FORMS = {"closed": "closed form", "local": "on one machine", "distributed": "on the cluster"}
+_FORMS = {
+    "closed": "closed form",
+    "local": "on one machine",
+    "distributed": "on the cluster",
+    "learned": "learned on the cluster",
+}
+_GROWING = (
+    "What the adversary infers with so many mined rules: the largest posterior, the mean over people of "
+    "their likeliest value's, people whose value is certain, and the distance from the truth in nats"
+)
 Steps = Sequence[Mapping[str, Any]]
 
 
@@ -57,13 +67,13 @@ def posteriors(attack: Mapping[str, Any]) -> list[str]:
         return []
     steps = [mapping(step) for step in listing(attack, "steps")]
     known_steps = [{**step, RULES: rules_of(attack, step)} for step in steps]
-    limit = attack.get("threshold")
+    limit, learning = attack.get("threshold"), mapping(attack, "learning")
+    heading, caption = (LEARNING, BEFORE_AND_AFTER) if learning else ("As knowledge grows", _GROWING)
     return [
         paragraph(text(f"The adversary knows {known(attack)}.")),
         _source(mapping(attack, "source")),
-        section(
-            "attack-curves", "As knowledge grows", [_curves(known_steps, limit), _steps(steps, limit)], 4
-        ),
+        section("attack-curves", heading, [_curves(known_steps, limit), _steps(steps, limit, caption)], 4),
+        section("attack-learning", "How often the guesses are right", calibrations(learning), 4),
         section("attack-people", "People by certainty", [_histogram(listing(attack, "histogram"))], 4),
         section("attack-worst", "Worst linkages", _worst(listing(attack, "worst"), limit), 4),
         section("attack-knowledge", "What is known", _knowledge(mapping(attack, "knowledge")), 4),
@@ -128,7 +138,7 @@ def _kind(step: Mapping[str, Any]) -> str:
     return "both kinds" if positive and negative else "positive rules" if positive else "negative rules"
 
 
-def _steps(steps: Steps, limit: Any) -> str:
+def _steps(steps: Steps, limit: Any, caption: str) -> str:
     cells = []
     for step in steps:
         highest = as_number(step.get("max_posterior"))
@@ -147,10 +157,6 @@ def _steps(steps: Steps, limit: Any) -> str:
                 figure(step.get("accuracy")),
             ]
         )
-    caption = (
-        "What the adversary infers with so many mined rules: the largest posterior, the mean over people of "
-        "their likeliest value's, people whose value is certain, and the distance from the truth in nats"
-    )
     return table(caption, _STEPS, cells, sortable=True)
 
 

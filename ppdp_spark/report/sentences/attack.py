@@ -9,17 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ppdp_spark.report.format.numbers import as_number, listing, mapping, percent
+from ppdp_spark.report.format.numbers import as_number, listing, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import joined, printable, things
 from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, holds, margin
 
-CRITERION = "max_posterior"
+CRITERION, LEARNED = "max_posterior", "learned_posterior"
 
 _EVENLY = ", knows what is stated, and weighs evenly whatever that leaves open (maximum entropy)."
+_LEARNING = (
+    ", knows nothing about anybody's value, and learns from all groups together how values depend on "
+    "quasi-identifiers (naive Bayes, scaled to the counts of each group)."
+)
 LIMITS = (
     "Somebody who knows more than that, or something else. Somebody who does not weigh evenly what is left "
     "open: this is the conclusion of a reader without prejudice, not a bound on every reader's."
+)
+LEARNING_LIMITS = (
+    "Somebody who knows something, or who learns with a better model: this is the conclusion of one reader, "
+    "not a bound on every reader's. In groups of a few people, somebody who weighs all ways to hand out the "
+    "values is surer."
 )
 
 
@@ -33,7 +42,10 @@ def known(attack: Mapping[str, Any]) -> str:
     knowledge = mapping(attack, "knowledge")
     stated = len(listing(knowledge, "stated"))
     parts = [things(stated, "stated fact", "stated facts")] if stated else []
-    return joined([*parts, *_mined(attack)] or ["nothing but the release"])
+    nothing = "nothing but the release"
+    if attack.get("learning"):
+        nothing += ", and learning from it how values depend on quasi-identifiers"
+    return joined([*parts, *_mined(attack)] or [nothing])
 
 
 def rules_of(attack: Mapping[str, Any], step: Row) -> tuple[int, int]:
@@ -63,15 +75,31 @@ def _closest(steps: Sequence[Row]) -> str:
 def _told(attack: Mapping[str, Any], row: Row, setting: Setting) -> Guarantee:
     demanded = as_number(row.get("threshold")) is not None or row.get("status") != "measured"
     status = ("pass" if holds(row) else "fail") if demanded else "measured"
-    kind = mapping(attack, "source").get("kind")
+    kind, learns = mapping(attack, "source").get("kind"), row.get("criterion") == LEARNED
+    title = "posterior after learning" if learns else "posterior with background knowledge"
+    claim = _claim(status, known(attack), row, setting)
     return Guarantee(
-        title=f"posterior with background knowledge, {printable(row.get('level', ''))}".rstrip(", "),
+        title=f"{title}, {printable(row.get('level', ''))}".rstrip(", "),
         status=status,
-        claim=_claim(status, known(attack), row, setting),
+        claim=" ".join([claim, *guesses(mapping(attack, "learning"))]) if learns else claim,
         margin=margin(row, "Largest posterior probability", share=True),
-        holds=form_words(kind).reader + _EVENLY,
-        limits=LIMITS,
+        holds=form_words(kind).reader + (_LEARNING if learns else _EVENLY),
+        limits=LEARNING_LIMITS if learns else LIMITS,
     )
+
+
+def guesses(learning: Mapping[str, Any]) -> Iterator[str]:
+    """For how many people a value is likely, with and without learning, and how often that is right."""
+    if not learning:
+        return
+    shares, learned = mapping(learning, "shares"), mapping(learning, "learned")
+    yield (
+        f"A value is more than {percent(learning.get('confidence'))} likely for "
+        f"{number(learned.get('beyond'))} people, and by the shares of groups alone for "
+        f"{number(shares.get('beyond'))}."
+    )
+    if as_number(learned.get("right")) is not None:
+        yield f"Of these guesses, {number(learned.get('right'))} are right with learning."
 
 
 def _claim(status: str, facts: str, row: Row, setting: Setting) -> str:

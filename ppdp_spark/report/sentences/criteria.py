@@ -17,7 +17,7 @@ from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, 
 from ppdp_spark.report.format.quoted_names import printable, sentence, things
 from ppdp_spark.report.sentences.algorithm_aware import CRITERION as PROGRAM
 from ppdp_spark.report.sentences.algorithm_aware import knowing_program
-from ppdp_spark.report.sentences.attack import CRITERION, inferring
+from ppdp_spark.report.sentences.attack import CRITERION, LEARNED, inferring
 from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import (
     Guarantee,
@@ -42,7 +42,7 @@ from ppdp_spark.report.sentences.several_attributes import (
 )
 from ppdp_spark.report.sentences.skyline import skyline
 from ppdp_spark.report.sentences.some_values import of_some, protections
-from ppdp_spark.report.sentences.suppression import suppression
+from ppdp_spark.report.sentences.suppression import ABSENT, absent, suppression
 
 KNOWS_GROUP = (
     "Somebody who knows that the person is in the table and all of the person's quasi-identifiers, "
@@ -323,7 +323,7 @@ BOOKKEEPING = {
 }
 """Rows that promise nothing of their own while they hold: the table of criteria shows them."""
 
-TOLD_TOGETHER = {"skyline", CRITERION, PROGRAM}
+TOLD_TOGETHER = {"skyline", CRITERION, LEARNED, PROGRAM}
 """Rows that are put in words with others, or with more than the verdict knows."""
 
 SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
@@ -370,11 +370,12 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     for attribute, alike in by_attribute(row for row in rows if row.get("criterion") == "skyline"):
         found = skyline(alike, setting_of(setting, attribute))
         told += [about(guarantee, attribute, setting) for guarantee in found]
-    inferred = _rows_of(verdict, CRITERION)
+    inferred = [*_rows_of(verdict, CRITERION), *_rows_of(verdict, LEARNED)]
     attacked = inferring(mapping(summary, "attack"), inferred, setting)
     told += [of_some(each, row, setting, named) for each, row in zip(attacked, inferred, strict=True)]
     told += knowing_program(_rows_of(verdict, PROGRAM), setting)
     told += suppression(mapping(summary, "suppression"), setting)
+    told += [absent(row, setting) for row in _rows_of(verdict, ABSENT)]
     return sorted(told, key=lambda guarantee: guarantee.status != "fail")
 
 

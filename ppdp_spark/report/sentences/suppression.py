@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ppdp_spark.report.format.numbers import mapping, number, percent
-from ppdp_spark.report.format.quoted_names import printable
-from ppdp_spark.report.sentences.guarantee import Guarantee, Setting
+from ppdp_spark.report.format.numbers import as_number, mapping, number, percent
+from ppdp_spark.report.format.quoted_names import printable, things
+from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, margin
 
 _CLAIMS = {
     "r": (
@@ -31,6 +31,36 @@ _LIMITS = {
     "safe-d": "Somebody who knows how frequent the values were before.",
     "unsafe-d": "Somebody who knows the method: it is deterministic, and leaves a trace of that value.",
 }
+
+
+ABSENT = "absent_people"
+
+
+def absent(row: Row, setting: Setting) -> Guarantee:
+    """What is concluded of somebody who was left out, by a reader who knows how often each value occurs."""
+    witness = mapping(row, "witness")
+    if as_number(row.get("value")) is None:
+        claim = "It is not known which values the people have who are left out."
+    else:
+        claim = (
+            f"Of the {things(int(as_number(witness.get('people')) or 0), 'person', 'people')} who are left "
+            f"out, {number(witness.get('with this value'))} have the same value of {setting.sensitive}: "
+            f"somebody who misses one of them in the release is {percent(row.get('value'))} sure of it."
+        )
+    return Guarantee(
+        title="people who are left out",
+        status="measured",
+        claim=claim,
+        margin=margin(row, "Largest share of one value among them", share=True),
+        holds=(
+            "Somebody who knows that the person is in the input, finds that no group of the release has the "
+            "person, and knows how often each value occurs in the input."
+        ),
+        limits=(
+            "Somebody who retraces why people found no group. Whoever does not know how often values occur "
+            "in the input is less sure, unless the guess is good."
+        ),
+    )
 
 
 def suppression(section: Mapping[str, Any], setting: Setting) -> list[Guarantee]:

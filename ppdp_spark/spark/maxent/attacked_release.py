@@ -145,11 +145,12 @@ def open_release(spec: ReleaseSpec, spark: SparkSession, table: TableLike | None
         require_named_values(spec, {sensitive: opened.source.domain})
     else:
         opened, sensitive = _ours(spec, spark, wanted.release)
-    if wanted.mine is not None and not opened.source.exact:
-        raise SpecError(
-            "`attack.mine` speaks of exact quasi-identifiers, which this generalized release does not "
-            "show: add `attack.external`, a table of people with their quasi-identifiers"
-        )
+    for name, about in (("mine", "speaks of"), ("learn", "learns from")):
+        if getattr(wanted, name) is not None and not opened.source.exact:
+            raise SpecError(
+                f"`attack.{name}` {about} exact quasi-identifiers, which this generalized release does not "
+                "show: add `attack.external`, a table of people with their quasi-identifiers"
+            )
     if wanted.original is not None and opened.source.exact:
         opened.read_original(read_table(spark, wanted.original), sensitive)
     return opened

@@ -59,14 +59,8 @@ class Prepare:
     facts: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        parts = [batch for batch in batches if batch.num_rows]
-        if not parts:
-            return
-        rows = pa.Table.from_batches(parts)
-        chunks = rows.column(CHUNK).to_numpy()
-        for chunk in np.unique(chunks):
-            some = rows.filter(pa.array(chunks == chunk)).drop_columns([CHUNK])
-            yield _row(int(chunk), self.held(read_buckets(some, self.question)))
+        for chunk, some in rows_by_chunk(batches):
+            yield chunk_row(chunk, self.held(read_buckets(some, self.question)))
 
     def held(self, read: Read) -> Held:
         statements = self.question.statements
@@ -76,7 +70,19 @@ class Prepare:
         return Held(Portion.of(read.buckets, system), read.group, read.tuples)
 
 
-def _row(chunk: int, content: Any, name: str = "held") -> pa.RecordBatch:
+def rows_by_chunk(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
+    """The bucket rows of a task, chunk by chunk."""
+    parts = [batch for batch in batches if batch.num_rows]
+    if not parts:
+        return
+    rows = pa.Table.from_batches(parts)
+    chunks = rows.column(CHUNK).to_numpy()
+    for chunk in np.unique(chunks):
+        yield int(chunk), rows.filter(pa.array(chunks == chunk)).drop_columns([CHUNK])
+
+
+def chunk_row(chunk: int, content: Any, name: str = "held") -> pa.RecordBatch:
+    """What a task holds of a chunk, as a row."""
     values = pa.array([pickle.dumps(content)], pa.binary())
     return pa.RecordBatch.from_pydict({CHUNK: pa.array([chunk], pa.int32()), name: values})
 
@@ -98,7 +104,7 @@ class OnChunks:
                 # Written by this program's own tasks, over Spark's channel.
                 held: Held = pickle.loads(content.as_py())
                 found = self.task(held.portion)
-                yield _row(chunk, replace(held, portion=found) if self.change else found)
+                yield chunk_row(chunk, replace(held, portion=found) if self.change else found)
 
 
 class Chunks:
@@ -111,9 +117,7 @@ class Chunks:
     @classmethod
     def of(cls, rows: DataFrame, prepare: Prepare, variables: int, own: Sequence[Held] = ()) -> Chunks:
         """Bucket rows, of so many variables, as chunks."""
-        number = chunks_for(variables, len(prepare.question.statements))
-        place = F.pmod(F.xxhash64(*GROUP), F.lit(number)).cast("int").alias(CHUNK)
-        placed = rows.select("*", place).repartitionById(number, F.col(CHUNK))
+        placed = in_chunks(rows, chunks_for(variables, len(prepare.question.statements)))
         return cls(placed.mapInArrow(prepare, CHUNKS), own)
 
     def run(self, task: Task) -> list[Any]:
@@ -139,6 +143,12 @@ class Chunks:
         self.chunks.unpersist()
         for made in self.made:
             made.release()
+
+
+def in_chunks(rows: DataFrame, number: int) -> DataFrame:
+    """Bucket rows by the chunk that the names of their buckets choose."""
+    place = F.pmod(F.xxhash64(*GROUP), F.lit(number)).cast("int").alias(CHUNK)
+    return rows.select("*", place).repartitionById(number, F.col(CHUNK))
 
 
 def chunks_for(variables: int, statements: int) -> int:
@@ -168,15 +178,15 @@ class ClosedForm:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for read in reads(batches, self.question):
-            yield _mass_rows(read.buckets, read.group, read.tuples, closed_form(read.buckets))
+            yield bucket_mass_rows(read.buckets, read.group, read.tuples, closed_form(read.buckets))
 
 
 def mass_rows(held: Held, masses: FloatArray) -> pa.RecordBatch:
     """The masses of a portion as rows."""
-    return _mass_rows(held.portion.buckets, held.group, held.tuples, masses)
+    return bucket_mass_rows(held.portion.buckets, held.group, held.tuples, masses)
 
 
-def _mass_rows(
+def bucket_mass_rows(
     buckets: Buckets, group: tuple[IntArray, IntArray], tuples: tuple[IntArray, IntArray], x: FloatArray
 ) -> pa.RecordBatch:
     """One row a variable."""

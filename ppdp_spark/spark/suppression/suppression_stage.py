@@ -17,6 +17,7 @@ from ppdp_spark.core.suppression import r as core
 from ppdp_spark.core.suppression.adversary import AttackAudit, posterior
 from ppdp_spark.core.suppression.keyed_random import KeyedRandom
 from ppdp_spark.errors import BudgetError, InfeasibleError, PpdpError
+from ppdp_spark.run.criteria.absent_people import Counts, absent_people
 from ppdp_spark.run.criteria.refusals import Refusal
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Verdict
@@ -104,6 +105,16 @@ def decisive(spec: ReleaseSpec, profile: Profile) -> SensitiveDomain | None:
     """The attribute whose frequent values are suppressed; None if suppression is not asked about any."""
     asked = spec.suppression.method != "none" or spec.suppression.l is not None
     return profile.sensitive if asked else None
+
+
+def missed(spec: ReleaseSpec, profile: Profile) -> Callable[[Counts], list[VerdictRow]] | None:
+    """What published counts tell of people who are left out of this table; for one value per person."""
+    domain = profile.sensitive
+    if domain is None or domain.case != "svpi":
+        return None
+    without = profile.nulls.get(domain.column, 0) if spec.nulls == "suppress" else 0
+    before = dict(zip(domain.values, domain.counts, strict=True))
+    return lambda published: absent_people(before, published, without_value=without)
 
 
 def generator(spec: ReleaseSpec, domain: SensitiveDomain | None, draws: Registry) -> random.Random:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize, attack
-from ppdp_spark.commands.attack import KnowledgeStep, verdict_row
 from ppdp_spark.errors import DataError, SpecError
+from ppdp_spark.spark.attacks.conclusions import KnowledgeStep, verdict_row
 from ppdp_spark.spark.maxent.posteriors import Scores
 from support.released.attacks import believed, posteriors, spec
 
@@ -169,6 +169,24 @@ def test_a_generalized_release_alone_and_with_an_external_table(spark, generaliz
         attacked(spark, plain, folder, external=str(folder / "few.parquet"))
     with pytest.raises(SpecError, match=r"add `attack.external`"):
         attacked(spark, plain, folder, original=external, mine={"positive": [3]})
+
+
+def test_learning_from_a_generalized_release_needs_people(spark, generalized):
+    folder, plain = generalized
+    with pytest.raises(SpecError, match=r"`attack.learn` learns from exact .* add `attack.external`"):
+        attacked(spark, plain, folder, learn="naive_bayes")
+    external = str(folder / "original.parquet")
+    run = attacked(spark, plain, folder, external=external, original=external, learn="naive_bayes")
+    (shares, learned), found = run.summary["attack"]["steps"], run.summary["attack"]["learning"]
+    assert (shares["solver"]["form"], learned["solver"]["form"]) == ("closed", "learned")
+    assert learned["solver"]["converged"] and learned["solver"]["residual"] < 1e-8
+    for side in ("shares", "learned"):
+        assert sum(each["people"] for each in found[side]["classes"]) == pytest.approx(240)
+    table = posteriors(spark, folder / "found")
+    assert table.groupby("value")["people"].sum().min() > 0
+    held = (table["posterior"] * table["people"]).groupby(table["value"]).sum()
+    assert held.to_dict() == pytest.approx(census()["job"].value_counts().to_dict(), abs=1e-6)
+    silent(run, folder / "found")
 
 
 def test_more_people_outside_than_in_the_release_are_all_candidates(spark, generalized):

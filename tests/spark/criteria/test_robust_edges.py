@@ -40,7 +40,12 @@ def recomputed(rows, folder, run, *, model, r, form, sets):
     published = [pid for members in groups.values() for pid in members]
     assert len(set(published)) == len(published)
     assert len(published) + run.summary["release"]["suppressed"]["unplaced"] == len(rows)
-    return set(range(len(rows))) - set(published)
+    absent = set(range(len(rows))) - set(published)
+    told = [row for row in run.verdict.rows if row.criterion == "absent_people"]
+    assert len(told) == bool(absent)
+    for row in told:
+        assert row.value == max(Counter(rows[pid][4] for pid in absent).values()) / len(absent)
+    return absent
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,8 @@ class TestSameness:
         done, out = run(anonymize, columns, {**spec, "nulls": "suppress"})
         assert {row["d"] for row in published(out)} == {1.0, 2.0}
         assert done.summary["release"]["suppressed"]["nulls"] == 10
+        (absent,) = (row for row in done.verdict.rows if row.criterion == "absent_people")
+        assert absent.witness == {"people": 10, "with this value": 10, "value": "no value"}
         with pytest.raises(DataError, match=r"`d` has 10 rows with null or NaN"):
             run(anonymize, columns, {**spec, "nulls": "error"}, "error")
         table = {"g": [1, 1, 2, 2], "d": [nan, None, nan, None]}

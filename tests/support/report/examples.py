@@ -300,6 +300,38 @@ def attack() -> dict[str, Any]:
     }
 
 
+def learned_attack() -> dict[str, Any]:
+    """What `attack` adds to a summary after learning from the release."""
+
+    def side(beyond: float, right: float, shift: int) -> dict[str, Any]:
+        classes = [
+            {
+                "from": i / 10,
+                "to": (i + 1) / 10,
+                "people": 1000.5 + 7 * i + shift,
+                "posterior": i / 10 + 0.0625,
+                "right": 100.25 * i + shift,
+            }
+            for i in range(2, 8)
+        ]
+        return {"beyond": beyond, "right": right, "classes": classes}
+
+    learning = {
+        "model": "naive_bayes",
+        "classes": 187,
+        "confidence": 0.53125,
+        "shares": side(211.5, 99.125, 0),
+        "learned": side(1379.5, 811.75, 3),
+    }
+    steps = [attack_step((0, 0), (0.4140625, 0.28125)), attack_step((0, 0), (0.796875, 0.40625))]
+    steps[1]["solver"]["form"] = "learned"
+    knowledge = {
+        "stated": [],
+        "mined": {"positive": 0, "negative": 0, "attributes": [], "support": 0},
+    }
+    return {**attack(), "steps": steps, "knowledge": knowledge, "learning": learning}
+
+
 def attack_summary() -> dict[str, Any]:
     summary = passing_summary()
     kept = ("dataset", "version", "created", "run_id", "spec", "input", "sensitive", "stages", "versions")

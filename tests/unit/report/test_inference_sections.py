@@ -150,6 +150,49 @@ def test_no_knowledge_and_closeness_are_said() -> None:
     assert "Knowing the strongest rule on who has a value (to ± 5 %), " in told(posterior_row(), attack).claim
 
 
+def test_every_figure_of_learning_is_a_number_of_the_json_and_none_is_missing() -> None:
+    summary, verdict = examples.attack_summary() | {"attack": examples.learned_attack()}, learned_verdict()
+    read = page(summary, verdict)
+    known = {str(leaf) for leaf in [*leaves(summary), *leaves(verdict)]}
+    given = [(exact, shown) for exact, shown, derived in read.figures if not derived]
+    for exact, shown in given:
+        assert exact in known and agrees(shown, float(exact))
+    learning = {str(x) for x in leaves(summary["attack"]["learning"]) if type(x) in (int, float)}
+    assert len(learning) > 40 and not learning - {exact for exact, _ in given}
+    assert "learned on the cluster" in read.text and "mined" not in read.text
+    first = examples.learned_attack()["learning"]["learned"]["classes"][0]
+    derived = [exact for exact, _, derived in read.figures if derived]
+    assert str(first["right"] / first["people"]) in derived
+
+
+def learned_verdict(**rest: Any) -> dict[str, Any]:
+    row = posterior_row(criterion="learned_posterior", level="learned", **rest)
+    return {"status": "pass", "publishable": True, "reason": None, "criteria": [row]}
+
+
+def test_what_is_learned_is_said_with_how_often_it_is_right() -> None:
+    attack = examples.learned_attack()
+    found = told(learned_verdict()["criteria"][0], attack)
+    assert found.status == "pass" and found.title == "posterior after learning, learned"
+    assert found.claim == (
+        "Knowing nothing but the release, and learning from it how values depend on quasi-identifiers, "
+        "somebody is at most 79.69 % sure of a person's value of disease. A value is more than 53.12 % "
+        "likely for 1,379.5 people, and by the shares of groups alone for 211.5. Of these guesses, 811.8 "
+        "are right with learning."
+    )
+    assert "naive Bayes" in found.holds and "maximum entropy" not in found.holds
+    assert "a better model" in found.limits
+    for side in ("shares", "learned"):
+        attack["learning"][side]["right"] = None
+        for entry in attack["learning"][side]["classes"]:
+            entry["right"] = None
+    found = told(learned_verdict(status="fail")["criteria"][0], attack)
+    assert found.status == "fail" and found.claim.startswith("Not met: knowing nothing but the release, and")
+    assert "guesses" not in found.claim
+    text = page(examples.attack_summary() | {"attack": attack}, learned_verdict()).text
+    assert "Guesses of these that are right" not in text and "Share right" in text
+
+
 def test_no_more_rules_are_claimed_than_there_were() -> None:
     attack = examples.attack()
     attack["knowledge"]["mined"] |= {"positive": 128, "negative": 1}

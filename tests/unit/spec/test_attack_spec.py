@@ -83,6 +83,13 @@ def test_what_the_release_lacks_is_named_with_its_statement():
         ({"knowledge": [{"people": ["ann"], "value": "x", "exactly": 1}]}, "who is not in `people`"),
         ({"mine": {"positive": [1], "within": [0, 2]}, "original": "x.csv"}, "must be at most 1"),
         ({"threshold": 0}, "must be greater than 0"),
+        ({"learn": "bayes"}, "`attack.learn`"),
+        (
+            {"learn": "naive_bayes", "knowledge": [{"value": "x", "at_most": 0.1}]},
+            "`attack.learn` is about somebody without knowledge: attack apart from `knowledge`",
+        ),
+        ({"learn": "naive_bayes", "mine": {"positive": [1]}, "original": "x.csv"}, "apart from `mine`"),
+        ({"learn": "naive_bayes", "people": [{"name": "a", "where": {"age": 3}}]}, "apart from `people`"),
     ],
 )
 def test_wrong_sections(attack, message):

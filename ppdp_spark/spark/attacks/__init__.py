@@ -1,0 +1,1 @@
+"""Attacks on finished releases that need no background knowledge, distributed."""
