@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ppdp_spark.core.attacks.algorithm_aware import FEWEST, AlgorithmAwareAudit, Audited, Examined
-from ppdp_spark.core.attacks.program_posteriors import Effort
+from ppdp_spark.core.attacks.program_posteriors import AuditEffort
 from ppdp_spark.core.criteria import (
     AlphaK,
     DistinctDiversity,
@@ -150,7 +150,7 @@ def told(world: World, releases: dict[Release, list[Table]], **more) -> Iterator
 CRITERIA = {
     "alpha-k": HALF,
     "recursive": RECURSIVE,
-    "distinct": (DistinctDiversity(2), KAnonymity(2)),
+    "distinct": (DistinctDiversity(2), KAnonymity(3)),
     "entropy": (EntropyDiversity(1.5),),
 }
 
@@ -172,7 +172,9 @@ LOCAL = {
     "beta-likeness": {"beta_likeness": {"beta": 0.7}},
     "delta-disclosure": {"delta_disclosure": {"delta": 1.2}},
     "proximity": {"proximity": {"within": 0.4, "share": 0.6}, "k_anonymity": 2},
-    "skyline": {"skyline": {"default": [{"l": 1, "k": 0, "m": 0, "c": 0.9}, {"l": 0, "k": 1, "m": 0, "c": 0.7}]}},
+    "skyline": {
+        "skyline": {"default": [{"l": 1, "k": 0, "m": 0, "c": 0.9}, {"l": 0, "k": 1, "m": 0, "c": 0.7}]}
+    },
 }
 
 
@@ -192,7 +194,7 @@ def test_so_it_is_under_every_criterion_that_groups_meet_by_themselves(name):
 @pytest.mark.parametrize("name", CRITERIA)
 def test_an_interval_covers_what_trying_every_table_gives(name):
     """Nothing is computed exactly: assignments are drawn."""
-    effort, narrow = Effort(outcomes=0, wanted=300, draws=100, turns=10), 0
+    effort, narrow = AuditEffort(outcomes=0, wanted=300, draws=100, turns=10), 0
     for world, releases in worlds_of(CRITERIA[name], SMALL):
         for person in told(world, releases, effort=effort):
             assert person.covered
@@ -203,7 +205,7 @@ def test_an_interval_covers_what_trying_every_table_gives(name):
 def test_without_draws_enough_nothing_is_claimed():
     """Where hardly any draw refuses what was refused there is no answer, and a limit fails."""
     (world, releases), *_ = worlds_of(RECURSIVE, SMALL)
-    few = Effort(outcomes=0, wanted=300, draws=FEWEST - 1, turns=1)
+    few = AuditEffort(outcomes=0, wanted=300, draws=FEWEST - 1, turns=1)
     people = list(told(world, releases, effort=few))
     assert any(person.bound for person in people)
     for person in people:
@@ -274,7 +276,7 @@ def found_in(order: np.ndarray, **more) -> Audited:
 
 def test_draws_depend_on_content_alone():
     """The order of rows decides nothing, and a retried task draws the same."""
-    few = Effort(outcomes=10, wanted=200, draws=100, turns=4)
+    few = AuditEffort(outcomes=10, wanted=200, draws=100, turns=4)
     one = found_in(np.arange(400), effort=few)
     assert one.exact < one.bound and one.worst is not None
     for seed in (1, 2):
