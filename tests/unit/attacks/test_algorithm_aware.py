@@ -257,6 +257,41 @@ def test_blind_groups_give_nothing_away():
         assert (found.bound, found.beyond, found.unanswered) == (0, 0, 0)
 
 
+def test_making_the_groups_again_from_other_values_agrees():
+    """A deeper tree: values are dealt anew in groups, and those dealings count that make the same groups."""
+    draws, people, dealings = np.random.default_rng(11), 60, 12_000
+    codes = np.stack([draws.integers(0, top, people) for top in (30, 12, 4)], axis=1).astype(np.int32)
+    axes = [Axis(1 / top, -1 / top) for top in (30, 12, 4)]
+    values, criteria = draws.choice(3, people, p=[0.5, 0.3, 0.2]).astype(np.int32), (AlphaK(0.7, 4),)
+    groups = partition(codes, Sensitive.single(values, 3), axes, criteria)
+    found = AlgorithmAwareAudit(criteria, 4, people).examined(
+        codes, Sensitive.single(values, 3), groups, axes
+    )
+    assert found is not None and found.known.all() and (found.bound.inside >= 0).sum() > 2
+    group = np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
+    keys = draws.random((dealings, people))
+    shuffled = np.argsort(group + keys, axis=1)
+    dealt = np.empty((dealings, people), np.int32)
+    dealt[:, groups.order] = values[groups.order][shuffled]
+    everybody, bounds = np.tile(codes, (dealings, 1)), np.arange(dealings + 1) * people
+    again = partition(everybody, Sensitive.single(dealt.ravel(), 3), axes, criteria, bounds=bounds)
+    begins = np.zeros((dealings, people), np.bool_)
+    begins.ravel()[again.starts[:-1]] = True
+    label = np.empty(people, np.int64)
+    label[groups.order] = group
+    alike = label[again.order.reshape(dealings, people) % people] == group
+    borders = np.isin(np.arange(people), groups.starts)
+    kept = dealt[alike.all(axis=1) & (begins == borders).all(axis=1)]
+    assert len(kept) > 300
+    low, high = found.limits()
+    for place, person in enumerate(found.people):
+        share = np.bincount(kept[:, person], minlength=3) / len(kept)
+        slack = 4.5 * np.sqrt(0.25 / len(kept))
+        assert (low[place] - slack <= share).all() and (share <= high[place] + slack).all()
+    shares = np.array([np.bincount(values[label == g], minlength=3) / (label == g).sum() for g in group])
+    assert np.abs(low - shares).max() > 0.1
+
+
 def crowd(order: np.ndarray) -> tuple[np.ndarray, Sensitive]:
     """A table of a few hundred people, in any order."""
     draws = np.random.default_rng(3)
