@@ -23,7 +23,6 @@ from ppdp_spark.spec.attack import (
     OriginalSpec,
     SubjectSpec,
 )
-from ppdp_spark.spec.audit import AuditSpec
 from ppdp_spark.spec.columns import (
     ColumnsSpec,
     HouseholdSpec,
@@ -47,6 +46,7 @@ from ppdp_spark.spec.privacy import (
     TClosenessSpec,
 )
 from ppdp_spark.spec.release import (
+    AuditSpec,
     Command,
     ExploreSpec,
     OutputSpec,

@@ -9,7 +9,6 @@ from ppdp_spark.core.criteria.family import Family, Parameters
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.core.partition.partitioners import PARTITIONERS
 from ppdp_spark.spec.attack import lacking_for_attack
-from ppdp_spark.spec.audit import not_audited
 from ppdp_spark.spec.columns import some_unprotected
 from ppdp_spark.spec.messages import dotted, excerpt
 from ppdp_spark.spec.several_attributes import lacking_for_several
@@ -231,6 +230,33 @@ def _not_kept_by_unions(demanded: Sequence[Demanded], case: str) -> Iterator[str
                 "together, so cutting from the top down would miss groups, and a reader who confuses two "
                 "groups with equal labels would learn more than it allows; use `ppdp check`, or remove it"
             )
+
+
+def not_audited(spec: ReleaseSpec) -> str | None:
+    """Why the algorithm-aware audit does not look at a release of this spec; None if it does."""
+    columns, partitioner = spec.columns, PARTITIONERS[spec.partitioner]
+    coupling = [family for family, given in spec.privacy.demanded if family.traits.couples(given)]
+    needing = [
+        family for family, _ in spec.privacy.demanded if family.traits.priors or family.traits.weights
+    ]
+    if not columns.attributes:
+        return "there is no sensitive column"
+    if len(columns.attributes) > 1:
+        return "not defined for several sensitive attributes"
+    if columns.attributes[0].case != "svpi":
+        return "not defined for several values per person"
+    if columns.attributes[0].sensitivity is not None:
+        return "not defined where some values need no protection"
+    if partitioner.leaves_people:
+        return f"not defined for `partitioner: {partitioner.name}`"
+    if columns.household is not None:
+        return "not defined for `columns.household`"
+    if needing:
+        return f"not defined for `privacy.{needing[0].field}`"
+    if coupling and not partitioner.blind:
+        when, _ = coupling[0].traits.coupling
+        return f"not defined for `privacy.{coupling[0].field}` {when}".rstrip()
+    return None
 
 
 def households_needed(privacy: PrivacySpec) -> int | None:

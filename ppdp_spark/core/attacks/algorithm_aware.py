@@ -1,13 +1,13 @@
 """The algorithm-aware audit: what a reader concludes who knows the program that made the groups.
 
-The reader knows everybody's quasi-identifiers, takes all assignments of values to people to be equally likely,
-and knows that each cut that Mondrian tried and did not make was refused [Wong et al. 2007]. Everything here is a
-function of the quasi-identifiers and the published counts: that a release passes the audit tells nothing else.
+The reader knows everybody's quasi-identifiers, takes all assignments of values to people to be equally
+likely, and knows that each cut that Mondrian tried and did not make was refused [Wong et al. 2007].
+Everything here is a function of quasi-identifiers and published counts: that a release passes tells nothing
+else.
 
-Refusals bind groups together, those in one group alone. Where too many people or cuts are bound, or hardly any
-draw refuses what was refused, there is no answer, which is counted and never taken for a good one. What the
-choice of the fragments tells, into which tables of more than a few hundred thousand people are cut first, is left
-out.
+Where a refused cut is above too many people, too many cuts bind groups, or hardly any draw refuses what was
+refused, there is no answer, which is counted and never taken for a good one. Left out is what the choice of
+the fragments tells, into which tables of more than a few hundred thousand people are cut first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppdp_spark.core.attacks.bound_groups import Bound, bound_groups
-from ppdp_spark.core.attacks.program_posteriors import Effort, ProgramPosteriors, program_posteriors
+from ppdp_spark.core.attacks.program_posteriors import AuditEffort, ProgramPosteriors, program_posteriors
 from ppdp_spark.core.attacks.refused_cuts import FinishedGroups, RefusedCuts, branches, ranges
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.data.coded_people import Axis, Partition, Sensitive
@@ -102,7 +102,7 @@ class AlgorithmAwareAudit:
     where
         criteria  what decided about cuts
         least     the fewest people that a group can have under them
-        people    people looked at, at most: intervals are as wide as it takes for all to hold at the same time
+        people    people looked at, at most: intervals are so wide that all of them hold at the same time
         one_in    one branch of the tree of so many is looked at, chosen by what is published of it
         limit     posteriors above it fail; None if nothing is demanded
         branch    people of a branch at most
@@ -114,9 +114,11 @@ class AlgorithmAwareAudit:
     one_in: int = 1
     limit: float | None = None
     branch: int = BRANCH
-    effort: Effort = field(default=Effort())
+    effort: AuditEffort = field(default=AuditEffort())
 
-    def audit(self, codes: IntArray, sensitive: Sensitive, groups: Partition, axes: Sequence[Axis]) -> Audited:
+    def audit(
+        self, codes: IntArray, sensitive: Sensitive, groups: Partition, axes: Sequence[Axis]
+    ) -> Audited:
         """What is found in the chosen branches; people have one value each."""
         found = self.examined(codes, sensitive, groups, axes)
         return Audited() if found is None else found.audited(self)
@@ -171,7 +173,6 @@ class AlgorithmAwareAudit:
                 {"confidence": self._confidence(found), "one_in": self.one_in},
             )
         ]
-
 
     def _confidence(self, found: Audited) -> float:
         """The chance that all intervals hold: less than intended if a sample is larger than expected."""
@@ -292,7 +293,9 @@ class Examined:
         shares, people = inside.dense(classes, inside.shares), b.people[inside.group[classes]][:, None]
         times = np.maximum(1, _UNITS // people)
         apart = inside.dense(classes, cells) - shares
-        rounded = np.where(np.abs(apart) < _ROUNDING, 0, np.sign(apart) * np.ceil(np.abs(apart) * people * times))
+        rounded = np.where(
+            np.abs(apart) < _ROUNDING, 0, np.sign(apart) * np.ceil(np.abs(apart) * people * times)
+        )
         counts = np.maximum(0, np.rint(shares * people).astype(np.int64) * times + rounded.astype(np.int64))
         assignments = inside.dense(classes, inside.sums).astype(np.int64)
         enough = -(-people // np.maximum(1, assignments.sum(axis=1, keepdims=True)))
@@ -341,7 +344,7 @@ def _largest_shares(values: IntArray, bounds: IntArray) -> FloatArray:
 def group_names(groups: Partition) -> IntArray:
     """A number for each group that is a function of its box and its size, spread evenly over 64 bits."""
     columns = [np.diff(groups.starts), *groups.lowest.T, *groups.highest.T]
-    names = np.zeros(len(groups.starts) - 1, np.uint64)
+    names: IntArray = np.zeros(len(groups.starts) - 1, np.uint64)
     for column in columns:
         names = _mixed(names + np.uint64(0x9E3779B97F4A7C15) + column.astype(np.uint64))
     return names

@@ -1,10 +1,11 @@
 """Compiled loops over assignments of groups' values to their people, as tables of classes and values.
 
-A table says how many people of each class of a group (its rows) have each value (its columns). Sizes of classes
-and counts of values are its margins. With all assignments equally likely, a table is as likely as there are
-assignments that lead to it: proportional to Π_c m_c! / Π_{c,x} a_{cx}!, where m_c people are in class c and a_{cx}
-of them have the value x. An *outcome* of a bundle is one table for each of its groups; outcomes lie one after
-the other, group by group and row by row. What bundles are made of is told in `bound_groups`.
+A table says how many people of each class of a group (its rows) have each value (its columns). Sizes of
+classes and counts of values are its margins. With all assignments equally likely, a table is as likely as
+there are assignments that lead to it: proportional to Π_c m_c! / Π_{c,x} a_{cx}!, where m_c people are in
+class c and a_{cx} of them have the value x. An *outcome* of a bundle is one table for each of its groups;
+outcomes lie one after the other, group by group and row by row. What bundles are made of is told in
+`bound_groups`.
 """
 
 from __future__ import annotations
@@ -252,3 +253,29 @@ def right_sides(
             if codes[people[i], attribute[e]] > code[e]:
                 right[i] |= np.int64(1) << bit[e]
     return cover, right
+
+
+@njit(cache=True, nogil=True)
+def joined(cut: Any, group: Any, cuts: int, groups: int) -> Any:
+    """For each cut the first group that it binds, along with other cuts; `groups` if it binds none.
+
+    A cut binds the groups that it is paired with; the pairs of a cut stand together.
+    """
+    first = np.arange(groups)
+    for i in range(1, cut.size):
+        if cut[i] == cut[i - 1]:
+            one, other = group[i - 1], group[i]
+            while first[one] != one:
+                first[one] = first[first[one]]
+                one = first[one]
+            while first[other] != other:
+                first[other] = first[first[other]]
+                other = first[other]
+            first[max(one, other)] = min(one, other)
+    found = np.full(cuts, groups, np.int64)
+    for i in range(cut.size):
+        root = group[i]
+        while first[root] != root:
+            root = first[root]
+        found[cut[i]] = root
+    return found

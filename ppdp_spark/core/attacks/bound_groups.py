@@ -14,10 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from ppdp_spark.core.attacks.assignments import right_sides
+from ppdp_spark.core.attacks.assignments import joined, right_sides
 from ppdp_spark.core.attacks.refused_cuts import RefusedCuts, ranges
 from ppdp_spark.core.data.groups import BoolArray, IntArray
 from ppdp_spark.core.data.sorting import radix_order
@@ -182,7 +180,7 @@ class _Ties:
     def of(cls, lowest: IntArray, highest: IntArray, refused: RefusedCuts) -> _Ties:
         groups = len(lowest)
         cut, group, through = refused.through(lowest, highest)
-        of_cut = _joined(cut, group, through, len(refused), groups)
+        of_cut = joined(cut[through], group[through], len(refused), groups)
         number = np.bincount(of_cut, minlength=groups + 1)
         few = (number <= MOST_CUTS) & (np.arange(groups + 1) < groups)
         known, tangled = few[of_cut[cut]], np.zeros(groups, np.bool_)
@@ -197,17 +195,6 @@ class _Ties:
         return cls(
             bundle, names % groups, starts, cut[by_pair], _turns(of_cut), number[labels], inside, tangled
         )
-
-
-def _joined(cut: IntArray, group: IntArray, through: BoolArray, cuts: int, groups: int) -> IntArray:
-    """A number for each cut, the same for those that bind the same groups; `groups` if it binds none."""
-    cut, group = cut[through], group[through]
-    next_to = np.flatnonzero(cut[1:] == cut[:-1])
-    edges = (np.ones(len(next_to), np.int8), (group[next_to], group[next_to + 1]))
-    _, label = connected_components(coo_array(edges, shape=(groups, groups)), directed=False)
-    of_cut = np.full(cuts, groups, np.int64)
-    of_cut[cut] = label[group]
-    return of_cut
 
 
 def _turns(names: IntArray) -> IntArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import xlogy
 
 from ppdp_spark.core.data.groups import FloatArray
 
@@ -36,5 +35,6 @@ def _limit(means: FloatArray, draws: FloatArray, room: FloatArray, end: FloatArr
 def _divergence(p: FloatArray, q: FloatArray) -> FloatArray:
     """D(p ‖ q) of two coins."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = xlogy(p, p) - xlogy(p, q) + xlogy(1 - p, 1 - p) - xlogy(1 - p, 1 - q)
-    return np.asarray(np.where(p == q, 0.0, found))
+        heads = np.where(p > 0, p * np.log(p / q), 0.0)
+        tails = np.where(p < 1, (1 - p) * np.log((1 - p) / (1 - q)), 0.0)
+    return np.asarray(np.where(p == q, 0.0, heads + tails))

@@ -6,8 +6,8 @@ allowed one of the cuts are impossible:
     p(t : x | release) = Σ P(a) a_{cx} / m_c  over the outcomes a that refuse every cut,
 
 where t is one of the m_c people of class c, and a_{cx} of them have the value x. Bundles of groups with few
-outcomes are computed exactly. Of the others, assignments are drawn until enough of them refuse every cut or the
-work is done; that drawing ends with enough of them does not bias those.
+outcomes are computed exactly. Of the others, assignments are drawn until enough of them refuse every cut or
+the work is done; that drawing ends with enough of them does not bias those.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from ppdp_spark.core.attacks.assignments import (
     add_outcomes,
@@ -31,13 +30,12 @@ from ppdp_spark.core.attacks.refused_cuts import ranges
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, FloatArray, GroupSummaries, IntArray
 
-
 FEW_ASSIGNMENTS = 36 * np.log(2)
 """Logarithm of a number of assignments up to which floats count them exactly."""
 
 
 @dataclass(frozen=True)
-class Effort:
+class AuditEffort:
     """How much is done for one bundle at most; it depends on the bundle alone.
 
     where
@@ -50,9 +48,9 @@ class Effort:
 
     outcomes: int = 4096
     wanted: int = 1000
-    draws: int = 500
-    turns: int = 8
-    cells: int = 1 << 21
+    draws: int = 1000
+    turns: int = 16
+    cells: int = 1 << 22
 
     def most_outcomes(self, bundles: Bundles) -> IntArray:
         """Outcomes of each bundle that are looked at, if there are no more."""
@@ -66,7 +64,7 @@ class Effort:
 def _cost(bundles: Bundles) -> IntArray:
     """What it takes to look at one outcome: its people, and both sides of the first few cuts."""
     looked = np.minimum(bundles.cuts, 3)
-    return np.maximum(1, np.maximum(bundles.summed(bundles.people), 2 * bundles.width * looked))
+    return np.asarray(np.maximum(1, np.maximum(bundles.summed(bundles.people), 2 * bundles.width * looked)))
 
 
 @dataclass(frozen=True)
@@ -122,7 +120,7 @@ def program_posteriors(
     criteria: Sequence[LocalCriterion],
     seeds: IntArray,
     chance: FloatArray,
-    effort: Effort,
+    effort: AuditEffort,
 ) -> ProgramPosteriors:
     """The posteriors of bundles in which cuts were refused by the criteria.
 
@@ -131,9 +129,7 @@ def program_posteriors(
         chance  that an interval of the bundle misses, all of its intervals together
     """
     b, limits = bundles, effort.most_outcomes(bundles)
-    numbers = number_of_outcomes(
-        b.group_starts, b.class_starts, b.sizes, b.value_starts, b.counts, limits
-    )
+    numbers = number_of_outcomes(b.group_starts, b.class_starts, b.sizes, b.value_starts, b.counts, limits)
     exact, sums = numbers <= limits, _Sums.of(b)
     cost = np.maximum(b.cells, b.width)
     for some in _parts(np.flatnonzero(exact), numbers * cost):
@@ -204,9 +200,9 @@ class _Outcomes:
 
 
 def _every_outcome(bundles: Bundles, numbers: IntArray) -> _Outcomes:
-    """All outcomes of bundles, each with the number of its assignments, if they are few; else in proportion."""
+    """All outcomes of bundles, each with the number of its assignments, or in proportion to that."""
     b = bundles
-    log_factorials = gammaln(np.arange(int(b.people.max(initial=0)) + 1) + 1.0)
+    log_factorials = _log_factorials(b)
     tables, logs = all_outcomes(
         b.group_starts,
         b.class_starts,
@@ -229,15 +225,22 @@ def _assignments(bundles: Bundles) -> tuple[FloatArray, FloatArray]:
 
     Groups that no cut goes through take part with one assignment.
     """
-    b = bundles
+    b, log_factorials = bundles, _log_factorials(bundles)
     group = np.repeat(np.arange(len(b.groups)), np.diff(b.value_starts))
-    of_values = np.bincount(group, gammaln(b.counts + 1.0), len(b.groups))
+    of_values = np.bincount(group, log_factorials[b.counts], len(b.groups))
     of_class = np.repeat(np.arange(len(b.groups)), np.diff(b.class_starts))
-    of_classes = np.bincount(of_class, gammaln(b.sizes + 1.0), len(b.groups))
+    of_classes = np.bincount(of_class, log_factorials[b.sizes], len(b.groups))
     divided = np.diff(b.class_starts) > 1
-    number = np.where(divided, gammaln(b.people + 1.0) - of_values, 0.0)
+    number = np.where(divided, log_factorials[b.people] - of_values, 0.0)
     constant = np.where(divided, of_classes, of_values)
-    return np.bincount(b.bundle, number, len(b)), np.bincount(b.bundle, constant, len(b))
+    sums = np.bincount(b.bundle, number, len(b)), np.bincount(b.bundle, constant, len(b))
+    return sums[0].astype(np.float64), sums[1].astype(np.float64)
+
+
+def _log_factorials(bundles: Bundles) -> FloatArray:
+    """ln n! for every n up to the people of the largest group."""
+    logs = np.log(np.arange(1.0, int(bundles.people.max(initial=0)) + 1))
+    return np.concatenate([[0.0], np.cumsum(logs)])
 
 
 def _dealt_outcomes(bundles: Bundles, seeds: IntArray, begin: int, draws: IntArray) -> _Outcomes:
@@ -269,18 +272,14 @@ class _Sums:
     @classmethod
     def of(cls, bundles: Bundles) -> _Sums:
         number = len(bundles)
-        return cls(
-            bundles, np.zeros(int(bundles.cells.sum())), np.zeros(number), np.zeros(number, np.int64)
-        )
+        return cls(bundles, np.zeros(int(bundles.cells.sum())), np.zeros(number), np.zeros(number, np.int64))
 
     def add(self, chosen: IntArray, outcomes: _Outcomes, criteria: Sequence[LocalCriterion]) -> None:
         """Add the outcomes of the chosen bundles that refuse every cut."""
         good = np.flatnonzero(outcomes.refusing(criteria))
         starts = _borders(outcomes.bundles.cells)
         held = np.zeros(starts[-1])
-        add_outcomes(
-            good, outcomes.bundle, outcomes.firsts, outcomes.tables, outcomes.weights, starts, held
-        )
+        add_outcomes(good, outcomes.bundle, outcomes.firsts, outcomes.tables, outcomes.weights, starts, held)
         firsts = _borders(self.bundles.cells)[:-1][chosen]
         self.cells[ranges(firsts, firsts + outcomes.bundles.cells)[0]] += held
         bundle = outcomes.bundle[good]

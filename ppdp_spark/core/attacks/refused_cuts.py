@@ -158,7 +158,9 @@ def ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
 def _together(parts: Sequence[RefusedCuts]) -> RefusedCuts:
     none = np.empty(0, np.int64)
     columns = ("first", "last", "attribute", "code")
-    return RefusedCuts(*(np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in columns))
+    return RefusedCuts(
+        *(np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in columns)
+    )
 
 
 def _over(extreme: np.ufunc, values: IntArray, first: IntArray, last: IntArray) -> IntArray:

@@ -11,9 +11,9 @@ from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, holds
 CRITERION = "algorithm_aware"
 
 READER = (
-    "Somebody who knows this program, the spec and the quasi-identifiers of everybody in the table, and takes "
-    "all ways to hand out the values of the groups to be equally likely. Such a reader concludes from the cuts "
-    "that were not made that values are such that they were refused."
+    "Somebody who knows this program, the spec and the quasi-identifiers of everybody in the table, and "
+    "takes all ways to hand out the values of the groups to be equally likely. Such a reader concludes from "
+    "the cuts that were not made that values are such that they were refused."
 )
 LIMITS = (
     "A reader with other beliefs, or one who knows values of others or learns from all groups together. What "
@@ -70,8 +70,8 @@ def _claim(row: Row, setting: Setting) -> str:
         return f"There is no answer for any {looked}: too much follows from refused cuts to be computed."
     sure = f"{percent(row.get('value'))} sure of a person's value of {setting.sensitive}"
     told = (
-        f"Whoever knows how this program makes groups is at most {sure}, {looked} and for whom there is an answer. "
-        f"For {number(beyond)} of them the posterior is one that the criteria do not allow a group"
+        f"Whoever knows how this program makes groups is at most {sure}, {looked} and for whom there is an "
+        f"answer. For {number(beyond)} of them the posterior is one that the criteria do not allow a group"
     )
     more = [f"for {number(undecided)} that is not decided"] if undecided else []
     more += [f"for {number(unknown)} there is no answer"] if unknown else []
@@ -79,9 +79,13 @@ def _claim(row: Row, setting: Setting) -> str:
 
 
 def _left_out(row: Row) -> str:
-    """How sure the figures are."""
+    """What else the figures leave out, and how sure they are."""
     confidence = as_number(mapping(row, "parameters").get("confidence"))
     one_in = as_number(mapping(row, "parameters").get("one_in")) or 1
     sample = "" if one_in == 1 else "Groups that are not in the sample. "
-    sure = "" if confidence is None else f"All intervals hold together with a confidence of {percent(confidence)}."
+    sure = (
+        ""
+        if confidence is None
+        else f"All intervals hold together with a confidence of {percent(confidence)}."
+    )
     return f"{sample}{sure}".strip()

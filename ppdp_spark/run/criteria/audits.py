@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ppdp_spark.core.attacks.algorithm_aware import NAME, AlgorithmAwareAudit
-from ppdp_spark.core.attacks.program_posteriors import Effort
 from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.spec import ReleaseSpec
-from ppdp_spark.spec.audit import not_audited
+from ppdp_spark.spec.requirements import not_audited
 
 SAMPLE_PEOPLE = 20_000
 """People of whose groups a sample consists, about."""
 
 _ROOM = 4
 """A sample of so many times the people still has intervals that hold together with the confidence stated."""
-
-IN_SAMPLE = Effort(outcomes=2048, wanted=400, draws=200, turns=5, cells=1 << 18)
-"""Work on the groups of a sample: it is to cost next to nothing."""
 
 
 def audit_of_cuts(
@@ -31,7 +27,7 @@ def audit_of_cuts(
         return AlgorithmAwareAudit(tuple(criteria), least, people, limit=spec.audit.at_most)
     one_in = max(1, people // SAMPLE_PEOPLE)
     expected = min(people, _ROOM * SAMPLE_PEOPLE)
-    return AlgorithmAwareAudit(tuple(criteria), least, expected, one_in, effort=IN_SAMPLE)
+    return AlgorithmAwareAudit(tuple(criteria), least, expected, one_in)
 
 
 def silence(spec: ReleaseSpec) -> list[VerdictRow]:

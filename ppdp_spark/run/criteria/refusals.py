@@ -76,9 +76,9 @@ def too_sure(rows: Sequence[VerdictRow]) -> Refusal | None:
     return Refusal(
         tuple(rows),
         InfeasibleError(
-            f"a reader who knows the program may learn more than `audit.at_most` ({row.threshold:g}) allows in "
-            f"{row.violations:,} of {row.groups:,} groups, those without an answer among them, so nothing is "
-            "published: use `partitioner: blind`, which tells such a reader nothing, or ask more of groups"
+            f"a reader who knows the program may learn more than `audit.at_most` ({row.threshold:g}) allows "
+            f"in {row.violations:,} of {row.groups:,} groups, those without an answer among them, so nothing "
+            "is published: use `partitioner: blind`, which tells such a reader nothing, or ask more of groups"
         ),
     )
 

@@ -41,7 +41,8 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
         if (household := table.spec.columns.household) is not None:
             know = household.members_know_each_other
             criteria += household_criteria(privacy, domain, members_know=know)
-        return CutTable(table, criteria, coupled_skyline(privacy, domain), audit_of_cuts(table.spec, criteria, table.profile.kept))
+        audit = audit_of_cuts(table.spec, criteria, table.profile.kept)
+        return CutTable(table, criteria, coupled_skyline(privacy, domain), audit)
     demands = Demands.of(table)
     return PlaceTable(table, TreePlacement(demands.criteria, demands.robustness, demands.least))
 
@@ -108,8 +109,9 @@ class BlindTable:
     def place(self) -> Placements:
         """The groups. With robustness, priors travel with people, for the judges; they decide nothing."""
         if self.table.spec.privacy.robustness is None:
-            criteria = blind_criteria(self.least)
-            return CutTable(self.table, criteria, audit=audit_of_cuts(self.table.spec, criteria, self.table.profile.kept)).place()
+            criteria, table = blind_criteria(self.least), self.table
+            audit = audit_of_cuts(table.spec, criteria, table.profile.kept)
+            return CutTable(table, criteria, audit=audit).place()
         return PlaceTable(self.table, BlindPlacement.of_size(self.least)).place()
 
 

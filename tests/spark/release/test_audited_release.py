@@ -1,4 +1,4 @@
-"""The algorithm-aware audit of a release: measured inside tasks, the same however rows are spread, private."""
+"""The algorithm-aware audit of a release: made in tasks, the same however rows are spread, and private."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ def test_the_audit_is_the_same_however_rows_are_spread_and_stays_with_the_owner(
     assert row["status"] == "measured" and row["threshold"] is None
     assert row["witness"]["people looked at"] == PEOPLE
     assert row["witness"]["people beyond the criteria"] > 0 and row["value"] > 0.6
-    assert row["groups"] == run.summary["release"]["groups"] > row["witness"]["groups bound by refused cuts"] > 0
+    assert (
+        row["groups"] == run.summary["release"]["groups"] > row["witness"]["groups bound by refused cuts"] > 0
+    )
     assert "knows how this program makes groups" in Path(run.paths["report"]).read_text()
     release = bytes_of(run)
     assert row_of(anonymize(given, table=frame.repartition(7, "hours"))) == row
@@ -78,7 +80,9 @@ def test_a_limit_makes_it_a_gate(spark, tmp_path, people):
     with pytest.raises(InfeasibleError, match=r"may learn more than `audit.at_most` \(0.6\)"):
         anonymize(given, table=table)
     verdict = json.loads((tmp_path / "out/private/verdict.json").read_text())
-    assert [row["status"] for row in verdict["criteria"]] == ["fail"] and not (tmp_path / "out/release").exists()
+    assert [row["status"] for row in verdict["criteria"]] == ["fail"] and not (
+        tmp_path / "out/release"
+    ).exists()
     blind = anonymize({**given, "partitioner": "blind", "least_size": 60}, table=table)
     row = row_of(blind)
     assert row["status"] == "pass" and row["witness"]["groups bound by refused cuts"] == 0

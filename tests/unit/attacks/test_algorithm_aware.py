@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from ppdp_spark.core.attacks.algorithm_aware import FEWEST, AlgorithmAwareAudit, Audited, Examined
-from ppdp_spark.core.attacks.program_posteriors import Effort
+from ppdp_spark.core.attacks.program_posteriors import AuditEffort
 from ppdp_spark.core.criteria import (
     AlphaK,
     DistinctDiversity,
@@ -150,7 +150,7 @@ def told(world: World, releases: dict[Release, list[Table]], **more) -> Iterator
 CRITERIA = {
     "alpha-k": HALF,
     "recursive": RECURSIVE,
-    "distinct": (DistinctDiversity(2), KAnonymity(2)),
+    "distinct": (DistinctDiversity(2), KAnonymity(3)),
     "entropy": (EntropyDiversity(1.5),),
 }
 
@@ -172,7 +172,9 @@ LOCAL = {
     "beta-likeness": {"beta_likeness": {"beta": 0.7}},
     "delta-disclosure": {"delta_disclosure": {"delta": 1.2}},
     "proximity": {"proximity": {"within": 0.4, "share": 0.6}, "k_anonymity": 2},
-    "skyline": {"skyline": {"default": [{"l": 1, "k": 0, "m": 0, "c": 0.9}, {"l": 0, "k": 1, "m": 0, "c": 0.7}]}},
+    "skyline": {
+        "skyline": {"default": [{"l": 1, "k": 0, "m": 0, "c": 0.9}, {"l": 0, "k": 1, "m": 0, "c": 0.7}]}
+    },
 }
 
 
@@ -192,7 +194,7 @@ def test_so_it_is_under_every_criterion_that_groups_meet_by_themselves(name):
 @pytest.mark.parametrize("name", CRITERIA)
 def test_an_interval_covers_what_trying_every_table_gives(name):
     """Nothing is computed exactly: assignments are drawn."""
-    effort, narrow = Effort(outcomes=0, wanted=300, draws=100, turns=10), 0
+    effort, narrow = AuditEffort(outcomes=0, wanted=300, draws=100, turns=10), 0
     for world, releases in worlds_of(CRITERIA[name], SMALL):
         for person in told(world, releases, effort=effort):
             assert person.covered
@@ -203,7 +205,7 @@ def test_an_interval_covers_what_trying_every_table_gives(name):
 def test_without_draws_enough_nothing_is_claimed():
     """Where hardly any draw refuses what was refused there is no answer, and a limit fails."""
     (world, releases), *_ = worlds_of(RECURSIVE, SMALL)
-    few = Effort(outcomes=0, wanted=300, draws=FEWEST - 1, turns=1)
+    few = AuditEffort(outcomes=0, wanted=300, draws=FEWEST - 1, turns=1)
     people = list(told(world, releases, effort=few))
     assert any(person.bound for person in people)
     for person in people:
@@ -255,6 +257,41 @@ def test_blind_groups_give_nothing_away():
         assert (found.bound, found.beyond, found.unanswered) == (0, 0, 0)
 
 
+def test_making_the_groups_again_from_other_values_agrees():
+    """A deeper tree: values are dealt anew in groups, and those dealings count that make the same groups."""
+    draws, people, dealings = np.random.default_rng(11), 60, 12_000
+    codes = np.stack([draws.integers(0, top, people) for top in (30, 12, 4)], axis=1).astype(np.int32)
+    axes = [Axis(1 / top, -1 / top) for top in (30, 12, 4)]
+    values, criteria = draws.choice(3, people, p=[0.5, 0.3, 0.2]).astype(np.int32), (AlphaK(0.7, 4),)
+    groups = partition(codes, Sensitive.single(values, 3), axes, criteria)
+    found = AlgorithmAwareAudit(criteria, 4, people).examined(
+        codes, Sensitive.single(values, 3), groups, axes
+    )
+    assert found is not None and found.known.all() and (found.bound.inside >= 0).sum() > 2
+    group = np.repeat(np.arange(len(groups.starts) - 1), np.diff(groups.starts))
+    keys = draws.random((dealings, people))
+    shuffled = np.argsort(group + keys, axis=1)
+    dealt = np.empty((dealings, people), np.int32)
+    dealt[:, groups.order] = values[groups.order][shuffled]
+    everybody, bounds = np.tile(codes, (dealings, 1)), np.arange(dealings + 1) * people
+    again = partition(everybody, Sensitive.single(dealt.ravel(), 3), axes, criteria, bounds=bounds)
+    begins = np.zeros((dealings, people), np.bool_)
+    begins.ravel()[again.starts[:-1]] = True
+    label = np.empty(people, np.int64)
+    label[groups.order] = group
+    alike = label[again.order.reshape(dealings, people) % people] == group
+    borders = np.isin(np.arange(people), groups.starts)
+    kept = dealt[alike.all(axis=1) & (begins == borders).all(axis=1)]
+    assert len(kept) > 300
+    low, high = found.limits()
+    for place, person in enumerate(found.people):
+        share = np.bincount(kept[:, person], minlength=3) / len(kept)
+        slack = 4.5 * np.sqrt(0.25 / len(kept))
+        assert (low[place] - slack <= share).all() and (share <= high[place] + slack).all()
+    shares = np.array([np.bincount(values[label == g], minlength=3) / (label == g).sum() for g in group])
+    assert np.abs(low - shares).max() > 0.1
+
+
 def crowd(order: np.ndarray) -> tuple[np.ndarray, Sensitive]:
     """A table of a few hundred people, in any order."""
     draws = np.random.default_rng(3)
@@ -274,7 +311,7 @@ def found_in(order: np.ndarray, **more) -> Audited:
 
 def test_draws_depend_on_content_alone():
     """The order of rows decides nothing, and a retried task draws the same."""
-    few = Effort(outcomes=10, wanted=200, draws=100, turns=4)
+    few = AuditEffort(outcomes=10, wanted=200, draws=100, turns=4)
     one = found_in(np.arange(400), effort=few)
     assert one.exact < one.bound and one.worst is not None
     for seed in (1, 2):
