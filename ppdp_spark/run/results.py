@@ -128,7 +128,7 @@ class Run:
 
     @property
     def release(self) -> DataFrame:
-        """The published table of a generalized release; one row per person, read when it is used.
+        """The published table of a generalized or rowwise release, read when it is used.
 
         A `DataError` says so if the command publishes nothing, if the release does not verify, if it is
         bucketized, or if a later run replaced it.

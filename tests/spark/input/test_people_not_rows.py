@@ -61,7 +61,7 @@ def test_every_criterion_of_check_counts_people(spark, privacy, sensitive):
 
 
 def test_a_skyline_with_relatives_counts_people(spark):
-    """Six people with the flu beside three who had a cold four times: a third of the rows, most of the people."""
+    """Six people with the flu, three with four colds each: a third of the rows, most of the people."""
     rows = [(f"f{i}", "g", "flu") for i in range(6)] + [(f"c{i % 3}", "g", "cold") for i in range(12)]
     table = pd.DataFrame(rows, columns=["who", "group", "disease"])
     point = {"skyline": {"values": {"flu": [{"l": 0, "k": 1, "m": 1, "c": 0.5}]}}}

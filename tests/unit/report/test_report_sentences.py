@@ -198,3 +198,29 @@ def test_terminal_sentences_have_no_control_characters() -> None:
 def test_printable_is_printable(text: str) -> None:
     assert printable(text).isprintable()
     assert printable(text) == text or not text.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("form", "case", "believed"),
+    [
+        ("generalized", "svpi", "equally likely to them."),
+        ("generalized", "mvpi-set", "whole rows are what is dealt to people"),
+        ("bucketized", "mvpi-multiset", "equally likely to them."),
+        ("rowwise", "mvpi-multiset", "whatever they like about which rows of a group belong together"),
+    ],
+)
+def test_a_skyline_tells_what_is_believed_of_the_form(form: str, case: str, believed: str) -> None:
+    row = {
+        "criterion": "skyline",
+        "level": "flu (0, 1, 0)",
+        "value": 0.25,
+        "threshold": 0.5,
+        "relation": "<",
+        "groups": 4,
+        "violations": 0,
+        "status": "pass",
+        "parameters": {"value": "flu", "l": 0, "k": 1, "m": 0},
+    }
+    told = only(row, release={"form": form}, sensitive={"column": "found", "case": case})
+    assert believed in told.holds
+    assert ("how many rows a person has" in told.limits) == (form == "rowwise")
