@@ -26,11 +26,12 @@ _NAMED: dict[Look, str] = {
     "date of birth": r"birth|birthday|birthdate|dob|born|geburtsdatum|naissance|nascita|nacimiento",
     "postcode": r"zip|zipcode|postcode|postal|postalcode|plz|eircode|pincode",
     "sensitive": r"diagnos[ei]s|disease|illness|condition|conditions|icd|icd9|icd10|medication|drug|drugs|"
-    r"treatment|health|disability|hiv|pregnan(t|cy)|income|salary|wage|wages|debt|religion|belief|race|"
-    r"ethnicity|ethnic|party|vote|union|orientation|gender identity|offen[cs]e|crime|conviction|genetic|"
+    r"treatment|health|disability|hiv|pregnan(t|cy)|income|salary|wage|wages|debt|religion|belief|"
+    r"party|vote|union|orientation|gender identity|offen[cs]e|crime|conviction|genetic|"
     r"biometric",
-    "personal": r"age|sex|gender|nationality|citizenship|birthplace|marital|married|occupation|job|"
-    r"profession|education|degree|school|employer|city|town|municipality|region|county|country|language|height|weight",
+    "personal": r"age|sex|gender|race|ethnicity|nationality|citizenship|birthplace|marital|married|"
+    r"occupation|job|profession|education|degree|school|employer|city|town|municipality|region|county|country|"
+    r"language|height|weight",
 }
 """Words of which names of columns are made."""
 
