@@ -236,9 +236,7 @@ def not_audited(spec: ReleaseSpec) -> str | None:
     """Why the algorithm-aware audit does not look at a release of this spec; None if it does."""
     columns, partitioner = spec.columns, PARTITIONERS[spec.partitioner]
     coupling = [family for family, given in spec.privacy.demanded if family.traits.couples(given)]
-    needing = [
-        family for family, _ in spec.privacy.demanded if family.traits.priors or family.traits.weights
-    ]
+    needing = [family for family, _ in spec.privacy.demanded if family.traits.priors or family.traits.weights]
     if not columns.attributes:
         return "there is no sensitive column"
     if len(columns.attributes) > 1:

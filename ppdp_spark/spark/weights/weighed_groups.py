@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import WeightConservation
+from ppdp_spark.core.criteria.release.bookkeeping import WeightConservation
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.run.criteria.population import population_criteria, population_measures
 from ppdp_spark.run.storage import Folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ppdp_spark.core.criteria.bookkeeping import Conservation
+from ppdp_spark.core.criteria.release.bookkeeping import Conservation
 from ppdp_spark.core.data.groups import GroupSummaries
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ppdp_spark.core.criteria.bookkeeping import WeightConservation
 
 from ppdp_spark.core.criteria import EstimatedPopulation, KAnonymity
 from ppdp_spark.core.criteria.base import Criterion
+from ppdp_spark.core.criteria.release.bookkeeping import WeightConservation
 from ppdp_spark.core.data.coded_people import Axis, Sensitive
 from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.weight_units import UNITS, decimal_text, sums_of_groups
