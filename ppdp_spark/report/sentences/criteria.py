@@ -18,6 +18,11 @@ from ppdp_spark.report.format.quoted_names import printable, sentence, things
 from ppdp_spark.report.sentences.algorithm_aware import CRITERION as PROGRAM
 from ppdp_spark.report.sentences.algorithm_aware import knowing_program
 from ppdp_spark.report.sentences.attack import CRITERION, LEARNED, inferring
+from ppdp_spark.report.sentences.counted_people import (
+    estimated_population,
+    household_k_anonymity,
+    known_household,
+)
 from ppdp_spark.report.sentences.forms import form_words
 from ppdp_spark.report.sentences.guarantee import (
     Guarantee,
@@ -29,8 +34,6 @@ from ppdp_spark.report.sentences.guarantee import (
     parameter_text,
     worded,
 )
-from ppdp_spark.report.sentences.households import household_k_anonymity, known_household
-from ppdp_spark.report.sentences.population import estimated_population
 from ppdp_spark.report.sentences.robustness import robustness
 from ppdp_spark.report.sentences.several_attributes import CRITERION as UNLINKED
 from ppdp_spark.report.sentences.several_attributes import (
