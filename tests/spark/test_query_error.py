@@ -214,7 +214,7 @@ def weighed_run(spark, folder: Path, table: pd.DataFrame, form: str, *, publish:
     return anonymize(ReleaseSpec.parse(plain), table=spark.createDataFrame(table))
 
 
-@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+@pytest.mark.parametrize("form", ["generalized", pytest.param("bucketized", marks=pytest.mark.slow)])
 def test_weighted_estimates_are_those_of_a_reader_of_published_weights(spark, tmp_path, form):
     table = weighed(100)
     run = weighed_run(spark, tmp_path, table, form, publish=True)
