@@ -23,7 +23,6 @@ SAME_NOUN = {
     "least_size",
     "mondrian",
     "partitioners",
-    "population",
     "posterior_audit",
     "priors",
     "privacy",
