@@ -109,9 +109,9 @@ def decisive(spec: ReleaseSpec, profile: Profile) -> SensitiveDomain | None:
 
 def missed(spec: ReleaseSpec, profile: Profile) -> Callable[[Counts], list[VerdictRow]] | None:
     """What published counts tell of people who are left out of this table; for one value per person."""
-    domain = profile.sensitive
-    if domain is None or domain.case != "svpi":
+    if len(profile.domains) != 1 or profile.domains[0].case != "svpi":
         return None
+    (domain,) = profile.domains
     without = profile.nulls.get(domain.column, 0) if spec.nulls == "suppress" else 0
     before = dict(zip(domain.values, domain.counts, strict=True))
     return lambda published: absent_people(before, published, without_value=without)
