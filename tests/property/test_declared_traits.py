@@ -150,7 +150,7 @@ OF_SOME = [(family, case) for family, case in CLOSED if family.of_some is not No
 
 
 @pytest.mark.parametrize(("family", "case"), OF_SOME, ids=lambda x: getattr(x, "field", x))
-@examples(40)
+@examples(30)
 @given(data=st.data(), about=SENSITIVITIES)
 def test_unions_keep_it_where_some_values_need_no_protection(
     family: Family, case: str, data: st.DataObject, about: Sensitivity
@@ -166,7 +166,7 @@ def test_unions_keep_it_where_some_values_need_no_protection(
 
 
 @pytest.mark.parametrize("family", [f for f in ALL if f.of_some is not None], ids=named)
-@examples(40)
+@examples(30)
 @given(data=st.data(), about=SENSITIVITIES)
 def test_no_smaller_group_satisfies_it_for_some_values(
     family: Family, data: st.DataObject, about: Sensitivity
