@@ -30,7 +30,7 @@ def test_mistakes(tmp_path, monkeypatch, args, code, message):
     for name in ("people.csv", "people.parquet", "people.dat", "spec.yaml"):
         (tmp_path / name).write_text("")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ppdp_spark.cli.app.session", lambda _: sys.exit("Spark was started"))
+    monkeypatch.setattr(sys.modules["ppdp_spark.cli.app"], "session", lambda _: sys.exit("Spark was started"))
     done = CliRunner().invoke(app, ["discover", *args])
     assert done.exit_code == code and message in done.stderr.replace("\n", " "), done.stderr
     assert "Traceback" not in done.stderr and not done.stdout
