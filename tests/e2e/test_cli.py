@@ -105,23 +105,6 @@ def test_discover_proposes_a_spec_that_is_valid_and_shows_no_value(home):
     assert "CANARY" not in done.stdout + done.stderr + (home / "proposed.yaml").read_text()
 
 
-@pytest.mark.parametrize(
-    ("args", "code", "message"),
-    [
-        (["people.csv", "--share", "1.5"], 2, "`share` (1.5) must be at most 1"),
-        (["people.csv", "--output", "spec.yaml"], 2, "use --overwrite"),
-        (["people.dat"], 2, "add parquet, csv, orc or json"),
-        (["people.csv", "--option", "header"], 2, "KEY=VALUE"),
-        (["nowhere.csv"], 3, "does not exist"),
-        (["people.parquet", "--separator", ";"], 2, "is about CSV files"),
-    ],
-)
-def test_mistakes_in_what_to_discover_are_told_before_spark_starts(home, args, code, message):
-    done = ppdp("discover", *args, cwd=home)
-    assert done.returncode == code and message in done.stderr.replace("\n", " "), done.stderr
-    assert "Traceback" not in done.stderr and not done.stdout
-
-
 def test_schema_doctor_and_help(home):
     schema = json.loads(ppdp("spec-schema", cwd=home).stdout)
     assert "privacy" in schema["properties"]

@@ -141,6 +141,14 @@ def test_the_proposed_spec_runs_and_quotes_nobody(spark, tmp_path, caplog):
     assert "CANARY" not in told and "canary" not in told and "00029" not in told
 
 
+def test_a_table_of_the_catalog_in_which_nobody_is_alone(spark):
+    spark.createDataFrame([(i // 2,) for i in range(8)], "a int").createOrReplaceTempView("pairs")
+    found = discover({"table": "pairs"}, spark=spark)
+    (column,) = found.columns
+    assert found.sets == () and (column.values, column.alone) == (4, 0)
+    assert "table: pairs" in found.spec and "No set of up to 4 columns singles out" in found.spec
+
+
 def test_mistakes_are_told(spark, tmp_path):
     with pytest.raises(SpecError, match=r"`share` \(0\) must be greater than 0"):
         discover(tmp_path / "x.parquet", spark=spark, share=0)
