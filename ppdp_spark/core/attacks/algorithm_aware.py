@@ -157,8 +157,8 @@ class AlgorithmAwareAudit:
 
     def decide(self, found: Audited) -> list[VerdictRow]:
         """The verdict, as one row."""
-        status = "measured" if self.limit is None else "fail" if found.failing else "pass"
-        worst = found.worst
+        worst, known = found.worst, found.worst is not None and not found.failing
+        status = "measured" if self.limit is None else "pass" if known else "fail"
         return [
             VerdictRow(
                 NAME,

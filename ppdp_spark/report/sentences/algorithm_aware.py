@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ppdp_spark.report.format.numbers import as_number, mapping, number, percent
-from ppdp_spark.report.format.quoted_names import printable, sentence, things
+from ppdp_spark.report.format.quoted_names import printable, things
 from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, holds, margin
 
 CRITERION = "algorithm_aware"
@@ -22,8 +22,12 @@ LIMITS = (
 
 
 def knowing_program(rows: Sequence[Row], setting: Setting) -> list[Guarantee]:
-    """What is said of each row of the algorithm-aware audit; nothing where it was not wanted."""
-    return [_told(row, setting) for row in rows if "`audit.algorithm`" not in str(row.get("level"))]
+    """What is said of each row of the algorithm-aware audit; nothing where there was nothing to look at."""
+    wanted = (row for row in rows if not any(reason in str(row.get("level")) for reason in _NEEDLESS))
+    return [_told(row, setting) for row in wanted]
+
+
+_NEEDLESS = ("`audit.algorithm` is none", "there is no sensitive column")
 
 
 def _told(row: Row, setting: Setting) -> Guarantee:
@@ -31,11 +35,11 @@ def _told(row: Row, setting: Setting) -> Guarantee:
     status = ("pass" if holds(row) else "fail") if demanded else "measured"
     if as_number(row.get("value")) is None and not number_of(row, "people looked at"):
         return _silent(row, status)
-    broken = "Not met: " if status == "fail" else ""
+    claim = _claim(row, setting)
     return Guarantee(
         title="a reader who knows the program",
         status=status,
-        claim=broken + _claim(row, setting),
+        claim=f"Not met: {claim[0].lower()}{claim[1:]}" if status == "fail" else claim,
         margin=margin(row, "Largest posterior that cannot be ruled out", share=True),
         holds=READER,
         limits=LIMITS + _left_out(row),
@@ -48,8 +52,8 @@ def _silent(row: Row, status: str) -> Guarantee:
         title="a reader who knows the program",
         status=status,
         claim=(
-            "It was not looked at what a reader concludes who knows how this program makes groups: "
-            f"{sentence(printable(str(row.get('level', '')).removeprefix('not audited: ')))}"
+            "It was not looked at what a reader concludes who knows how this program makes groups "
+            f"({printable(str(row.get('level', '')).removeprefix('not audited: '))})."
         ),
         margin="There was no group to look at.",
         holds="Nobody: nothing was measured.",
@@ -63,15 +67,17 @@ def number_of(row: Row, name: str) -> int:
 
 
 def _claim(row: Row, setting: Setting) -> str:
-    people, beyond = number_of(row, "people looked at"), number_of(row, "people beyond the criteria")
+    people = number_of(row, "people looked at")
+    beyond = number_of(row, "people beyond the criteria")
     undecided, unknown = number_of(row, "people undecided"), number_of(row, "people without an answer")
-    looked = f"of {things(people, 'person', 'people')} looked at"
+    looked = f"{things(people, 'person', 'people')} looked at"
     if row.get("value") is None:
-        return f"There is no answer for any {looked}: too much follows from refused cuts to be computed."
-    sure = f"{percent(row.get('value'))} sure of a person's value of {setting.sensitive}"
+        return f"There is no answer for any of {looked}: too much follows from refused cuts to be computed."
+    whom = " of anybody for whom there is an answer" if unknown else ""
+    sure = f"at most {percent(row.get('value'))} sure of the value of {setting.sensitive}{whom}"
     told = (
-        f"Whoever knows how this program makes groups is at most {sure}, {looked} and for whom there is an "
-        f"answer. For {number(beyond)} of them the posterior is one that the criteria do not allow a group"
+        f"Whoever knows how this program makes groups is {sure}. Of {looked}, {number(beyond)} have a "
+        "posterior that the criteria do not allow a group"
     )
     more = [f"for {number(undecided)} that is not decided"] if undecided else []
     more += [f"for {number(unknown)} there is no answer"] if unknown else []

@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ppdp_spark.core.attacks.algorithm_aware import FEWEST, AlgorithmAwareAudit, Audited, Examined
+from ppdp_spark.core.attacks.algorithm_aware import FEWEST, AlgorithmAwareAudit, Audited, Examined, Place
 from ppdp_spark.core.attacks.program_posteriors import AuditEffort
 from ppdp_spark.core.criteria import (
     AlphaK,
@@ -330,5 +330,7 @@ def test_the_verdict_says_how_sure_it_is():
     (row,) = audit.decide(Audited(groups=10, people=200, failing=1))
     assert (row.status, row.violations, row.value) == ("fail", 1, None)
     assert row.parameters["confidence"] == pytest.approx(0.98) and "one branch of the tree in 3" in row.level
-    (passed,) = audit.decide(Audited(groups=10, people=50))
+    (unknown,) = audit.decide(Audited(groups=10, people=50))
+    assert unknown.status == "fail"
+    (passed,) = audit.decide(Audited(groups=10, people=50, worst=Place(0.5, 0.5, 0.5, 5, True)))
     assert passed.status == "pass" and passed.parameters["confidence"] == pytest.approx(0.99)
