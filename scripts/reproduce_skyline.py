@@ -222,7 +222,16 @@ def case_text(study: dict[str, Any]) -> str:
             f": confidence {study['confidence_then']:.3g} in a group of {where['people']} people with "
             f"{where['occurrences']} {EXPLORED}"
         )
-    return "\n".join([*lines[:-1], lines[-1] + ". Published: the point (0, 4, 0), five people.\n"])
+    lines[-1] += (
+        f". Published: the point (0, 4, 0), five people{_also(study, (0, 4, 0))}, and the point (2, 1, 3)"
+        f"{_also(study, (2, 1, 3))}.\n"
+    )
+    return "\n".join(lines)
+
+
+def _also(study: dict[str, Any], point: tuple[int, int, int]) -> str:
+    """Whether a published point is found here."""
+    return " (here, too)" if list(point) in study["maximal"] else " (not here)"
 
 
 def markdown(results: dict[str, Any]) -> str:

@@ -41,17 +41,16 @@ def fragments(draw):
 
 
 def joint_truth(members, values, classes, priors, r):
-    """The coarse swap bound in rational arithmetic, straight from its definition."""
-    size, counts = len(members), Counter(int(values[i]) for i in members)
+    """The swap bound in rational arithmetic, straight from its definition."""
+    counts = Counter(int(values[i]) for i in members)
     for table in priors or [np.ones((int(classes.max()) + 1, int(values.max()) + 1))]:
         ratios = {}
         for y in counts:
             seen = [Fraction(float(table[classes[i], y])) for i in members]
             ratios[y] = min(seen) / max(seen) if max(seen) else Fraction(0)
         for x, c in counts.items():
-            others = [ratios[y] for y in counts if y != x]
-            kappa = ratios[x] * min(others, default=Fraction(0))
-            if Fraction(c) * Fraction(r) > c + kappa * (size - c):
+            others = ratios[x] * sum(counts[y] * ratios[y] for y in counts if y != x)
+            if Fraction(c) * Fraction(r) > c + others:
                 return False
     return True
 
@@ -129,8 +128,8 @@ def protected_truth(members, values, classes, priors, r, model, mask):
             seen = [Fraction(float(table[classes[i], y])) for i in members]
             ratios[y] = min(seen) / max(seen) if max(seen) else Fraction(0)
         for x in own:
-            kappa = ratios[x] * min((ratios[y] for y in counts if y != x), default=Fraction(0))
-            if counts[x] * r > counts[x] + kappa * (size - counts[x]):
+            others = sum(counts[y] * ratios[y] for y in counts if y != x)
+            if counts[x] * r > counts[x] + ratios[x] * others:
                 return False
     return True
 

@@ -18,12 +18,12 @@ from ppdp_spark.core.criteria.robustness import (
     WorstPosterior,
     binary_posteriors,
     binary_swap_bound,
-    coarse_swap_bound,
     contradicted,
     delta_condition,
     deviation_ceiling,
     greatest_deviation,
     joint_posteriors,
+    joint_swap_bound,
     pairwise_swap_bound,
     relaxed,
 )
@@ -80,6 +80,19 @@ def literal_pairwise(priors, counts):
     return bounds
 
 
+def literal_joint(priors, counts):
+    """The joint bound to the letter, and the coarser one with the least ratio for every other value."""
+    held = [x for x, count in enumerate(counts) if count]
+    ratio = {y: min(row[y] for row in priors) / max(max(row[y] for row in priors), 5e-324) for y in held}
+    bounds, coarse = [0] * len(counts), [0] * len(counts)
+    for x in held:
+        others = [y for y in held if y != x]
+        weight = ratio[x] * sum(counts[y] * ratio[y] for y in others)
+        least = ratio[x] * min((ratio[y] for y in others), default=0) * sum(counts[y] for y in others)
+        bounds[x], coarse[x] = (counts[x] / (counts[x] + w) for w in (weight, least))
+    return bounds, coarse
+
+
 def random_groups(rng, number, *, zeros, spread):
     """Groups of 2 to 6 people and 1 to 4 values, with repeats; all of one size and width at a time."""
     size, width = int(rng.integers(2, 7)), int(rng.integers(1, 5))
@@ -106,23 +119,51 @@ ROUNDS = [(seed, zeros, spread) for seed in range(8) for zeros in (0.0, 0.2) for
 def test_joint_bounds_and_exact_posteriors_against_enumeration(seed, zeros, spread):
     groups = random_groups(np.random.default_rng([seed, int(10 * zeros)]), 50, zeros=zeros, spread=spread)
     exact, pairwise = joint_posteriors(groups), pairwise_swap_bound(groups)
-    coarse = coarse_swap_bound(groups.sizes, groups.counts, *groups.extrema())
+    bound = joint_swap_bound(groups.sizes, groups.counts, *groups.extrema())
     assert (contradicted(groups) == exact.contradicted).all()
-    assert (pairwise <= coarse + ROUNDING).all()
     for g in range(len(groups)):
         rows = slice(groups.offsets[g], groups.offsets[g + 1])
         truth = enumerated_joint(of_group(groups, g), groups.counts[g])
         if truth is None:
             assert exact.contradicted[g]
-            assert coarse[g].max() == pairwise[g].max() == 1
+            assert bound[g].max() == pairwise[g].max() == 1
             continue
         np.testing.assert_allclose(exact.values[rows], truth, rtol=0, atol=1e-9)
         highest = np.max(truth, axis=0)
         assert (pairwise[g] >= highest - ROUNDING).all()
-        assert (coarse[g] >= highest - ROUNDING).all()
+        assert (bound[g] >= highest - ROUNDING).all()
+        literal, coarse = literal_joint(of_group(groups, g), groups.counts[g])
+        np.testing.assert_allclose(bound[g], literal, rtol=1e-9)
+        assert (bound[g] <= np.array(coarse) + ROUNDING).all() and (
+            pairwise[g] <= np.array(coarse) + ROUNDING
+        ).all()
         if not zeros:
             literal = literal_pairwise(of_group(groups, g), groups.counts[g])
             np.testing.assert_allclose(pairwise[g], literal, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_smaller_joint_bound_follows_from_counts_and_extrema(seed):
+    """The person with the largest prior of x and the smallest ones of all else attains the bound."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 3, int(rng.integers(2, 4)))
+    low, high = np.sort(rng.uniform(0.05, 0.4, (2, len(counts))), axis=0)
+    bound = joint_swap_bound(counts.sum(keepdims=True), counts[None], low[None], high[None])[0]
+    for x in range(len(counts)):
+        priors = np.tile(high, (counts.sum(), 1))
+        priors[:, x], priors[0] = low[x], low
+        priors[0, x] = high[x]
+        assert enumerated_joint(priors.tolist(), counts)[0][x] == pytest.approx(bound[x], rel=1e-9)
+
+
+def test_a_mean_that_rounds_to_one_does_not_count_as_one():
+    """One in a million priors differs by one float: c/N would tie, and the true bound is above it."""
+    counts = np.array([[500_000, 499_999, 1]])
+    low, high = np.full((1, 3), 0.25), np.full((1, 3), 0.25)
+    groups = GroupSummaries(counts.sum(axis=1), counts, (PriorExtrema(low, high),))
+    assert RRobustness(2, "joint", ("s",)).allowed(groups).all()
+    low[0, 2] = np.nextafter(0.25, 0)
+    assert not RRobustness(2, "joint", ("s",)).allowed(groups).any()
 
 
 @pytest.mark.parametrize(("seed", "zeros", "spread"), ROUNDS)
@@ -312,7 +353,7 @@ def test_value_status_and_witness_agree(seed, r, model):
     assert max(row.value for row in rows if row.value is not None) == achieved.max()
     for row, (low, high) in zip(rows, groups.priors, strict=True):
         assert row.ok == (row.value <= row.threshold)
-        bound = coarse_swap_bound if model == "joint" else binary_swap_bound
+        bound = joint_swap_bound if model == "joint" else binary_swap_bound
         found = bound(groups.sizes, groups.counts, low, high)
         assert found[row.witness["group"], row.witness["value"]] == pytest.approx(row.value, rel=1e-12)
     assert (allowed <= relaxed(r).allowed(groups)).all()

@@ -14,7 +14,7 @@ needs_adult = pytest.mark.skipif(not reproduction.adult_path().is_file(), reason
 
 @pytest.fixture(scope="module")
 def population():
-    return reproduction.occupation_counts(reproduction.adult_path())
+    return reproduction.attribute_counts(reproduction.adult_path())["occupation"]
 
 
 @pytest.fixture(scope="module")

@@ -104,8 +104,8 @@ def worst_bound(members, prior, model):
         else:
             ratio[value] = low / high
     for value, count in counts.items():
-        kappa = ratio[value]
-        if model == "joint":
-            kappa *= min((ratio[other] for other in counts if other != value), default=1.0)
-        worst = max(worst, count / (count + kappa * (len(members) - count)))
+        others = [
+            counts[other] * (ratio[other] if model == "joint" else 1) for other in counts if other != value
+        ]
+        worst = max(worst, count / (count + ratio[value] * sum(others)))
     return worst

@@ -81,6 +81,15 @@ def test_a_value_with_too_many_rows_leaves_its_excess():
     assert packing.count == 5 and set(left) == {0} and len(left) == 15
 
 
+@pytest.mark.parametrize("model", ["joint", "binary"])
+def test_neighbours_leave_what_all_groups_of_their_class_need(model):
+    """Ten of forty have 0 and live apart: groups of the others alone would leave them nobody to be with."""
+    values = [0] * 10 + [1, 2, 3, 4, 5] * 6
+    codes = np.array([[9]] * 10 + [[1 + i // 10] for i in range(30)], np.int32)
+    packing = pack_codes(values, [0] * 40, [np.full((1, 6), 1 / 6)], r=4, model=model, codes=codes)
+    assert packing.unplaced == 0 and sizes(packing) == [4] * 10
+
+
 def test_without_attribute_sets_classes_do_not_matter():
     assert sizes(pack_codes([0, 1, 2, 3], [0, 1, 2, 3], [], r=2)) == [2, 2]
 

@@ -6,7 +6,7 @@ where
     bounds            upper bounds on posteriors, joint and binary, from counts and prior extrema
     delta             the Δ bounding condition as published: exact for the binary model only
     signed_groups     groups described person by person, or by signature and how many people share it
-    pairwise          the sharper swap bound, from the priors of every signature
+    pairwise          another swap bound, from the priors of every signature
     exact_posteriors  exact posteriors, joint and binary, of groups that are small or have few signatures
     r_robustness      r-robustness as a criterion of the partitioner and of the check
     robustness_family the field of a spec, and its traits
@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppdp_spark.core.criteria.robustness.bounds import binary_swap_bound, coarse_swap_bound
+    from ppdp_spark.core.criteria.robustness.bounds import binary_swap_bound, joint_swap_bound
     from ppdp_spark.core.criteria.robustness.delta import (
         delta_condition,
         deviation_ceiling,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ppdp_spark.core.criteria.robustness.signed_groups import SignatureGroups
 
 _HOME = {
-    **dict.fromkeys(("binary_swap_bound", "coarse_swap_bound"), "bounds"),
+    **dict.fromkeys(("binary_swap_bound", "joint_swap_bound"), "bounds"),
     **dict.fromkeys(
         ("delta_condition", "deviation_ceiling", "greatest_deviation", "probability_deviation"), "delta"
     ),
@@ -59,7 +59,6 @@ __all__ = [
     "WorstPosterior",
     "binary_posteriors",
     "binary_swap_bound",
-    "coarse_swap_bound",
     "contradicted",
     "delta_condition",
     "deviation_ceiling",
@@ -67,6 +66,7 @@ __all__ = [
     "feasible",
     "greatest_deviation",
     "joint_posteriors",
+    "joint_swap_bound",
     "pairwise_swap_bound",
     "probability_deviation",
     "relaxed",

@@ -1,17 +1,20 @@
 """Upper bounds on posteriors, from counts and from the smallest and largest prior of each value.
 
 Both bounds come from one exchange. Take a world in which t_a has x and t_j has not, and exchange what they
-have. Each world with t_a : x gives N − c worlds without it, and each world without it is reached c times.
-If every exchange keeps at least a share κ of a world's weight, c · W(not t_a : x) >= κ (N − c) W(t_a : x), so
+have. Each world with t_a : x gives N − c worlds without it, c_y of them with t_a : y, and each world without
+it is reached c times. If an exchange with somebody who has y keeps at least a share κ_y of a world's weight,
+c · W(t_a : y) >= κ_y c_y W(t_a : x), so
 
-    p(t_a : x) <= c / (c + κ (N − c)),
+    p(t_a : x) <= c / (c + κ (N − c)),    κ = Σ c_y κ_y / (N − c) over the values y ≠ x of the group,
 
 where
-    N  people in the group (`sizes`)
-    c  occurrences of x in it (`counts`)
-    κ  `joint_exchange` or `binary_exchange`, of the model at hand
+    N    people in the group (`sizes`)
+    c    occurrences of x in it (`counts`), and c_y those of y
+    κ_y  ρ_x ρ_y in the joint model, and ρ_x alone in the binary model, where there is one other value
 
-κ = 1 gives c/N, plain ℓ-diversity. κ = 0 gives 1, which is sound whatever the priors.
+κ = 1 gives c/N, plain ℓ-diversity. κ = 0 gives 1, which is sound whatever the priors. In the joint model no
+bound from these figures is smaller where they allow any world at all: it is attained if t_a has the largest
+prior of x and the smallest one of every other value, and all others have it the other way round.
 """
 
 from __future__ import annotations
@@ -25,18 +28,20 @@ from numba import njit
 from ppdp_spark.core.criteria.exact import integers, product_at_most
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 
-# κ (N − c) and c (r − 1) are products of at most eight factors, each rounded once (2^-53).
+# κ (N − c) and c (r − 1) are products of at most a dozen factors, each rounded once (2^-53).
 RATIO_ROUNDING = 1e-14
 
+SUM_ROUNDING = 2.0**-52
+"""What a sum of shares may err by, for each of its terms; a sum is made smaller by as much."""
 
-def coarse_swap_bound(
+
+def joint_swap_bound(
     sizes: IntArray, counts: IntArray, minimum: FloatArray, maximum: FloatArray
 ) -> FloatArray:
     """A bound on the joint posteriors [Robust, Eqs 1-3] of every value, shape (groups, values).
 
-    Repeated values are allowed. Values a group lacks have bound 0. A group in which a value it has is
-    impossible for somebody has bound 1 for every value it has: so the bound also holds for priors of 0, and
-    a group that the priors declare impossible is never safe.
+    Repeated values are allowed. Values a group lacks have bound 0. A value of the group that is impossible
+    for somebody has bound 1: so a group that the priors declare impossible is never safe.
     """
     return swap_bound(sizes, counts, joint_exchange(counts, minimum, maximum))
 
@@ -60,10 +65,11 @@ def swap_bound(sizes: IntArray, counts: IntArray, exchange: FloatArray) -> Float
 
 
 def joint_exchange(counts: IntArray, minimum: FloatArray, maximum: FloatArray) -> FloatArray:
-    """κ_x = ρ_x · min of ρ_y over the other values y of the group, ρ_y = min f(y) / max f(y).
+    """κ of x: ρ_x times the mean of ρ_y over those who have another value, ρ_y = min f(y) / max f(y).
 
-    The exchange multiplies a weight by f_j(x)/f_a(x) · f_a(y)/f_j(y) >= ρ_x ρ_y. It is 1 exactly if all
-    people have equal priors for every value of the group: no quotient of different floats rounds to 1.
+    The exchange multiplies a weight by f_j(x)/f_a(x) · f_a(y)/f_j(y) >= ρ_x ρ_y. κ is 1 exactly if all
+    people have equal priors for every value of the group: no quotient of different floats rounds to 1, and a
+    mean that could is made smaller by more than its rounding.
     """
     lows, highs = np.ascontiguousarray(minimum, np.float64), np.ascontiguousarray(maximum, np.float64)
     return np.asarray(_joint_exchange(np.ascontiguousarray(integers(counts)), lows, highs))
@@ -72,20 +78,25 @@ def joint_exchange(counts: IntArray, minimum: FloatArray, maximum: FloatArray) -
 @njit(cache=True, nogil=True)
 def _joint_exchange(counts: Any, minimum: Any, maximum: Any) -> Any:
     groups, width = counts.shape
-    exchange = np.zeros((groups, width))
+    exchange, before = np.zeros((groups, width)), np.zeros(width)
     for g in range(groups):
-        lowest, second, where = 1.0, 1.0, -1
+        people, terms, total, equal = 0, 0, 0.0, True
         for x in range(width):
+            before[x] = total
             if counts[g, x] > 0:
                 low, high = minimum[g, x], maximum[g, x]
                 ratio = low / high if 0 < low <= high else 0.0
                 exchange[g, x] = ratio
-                if ratio < lowest:
-                    lowest, second, where = ratio, lowest, x
-                elif ratio < second:
-                    second = ratio
-        for x in range(width):
-            exchange[g, x] *= second if x == where else lowest
+                equal &= ratio == 1.0
+                total += counts[g, x] * ratio
+                people += counts[g, x]
+                terms += 1
+        after, kept = 0.0, 1.0 - (terms + 4) * SUM_ROUNDING
+        for x in range(width - 1, -1, -1):
+            here = counts[g, x] * exchange[g, x]
+            if counts[g, x] > 0 and not equal:
+                exchange[g, x] *= (before[x] + after) * kept / max(people - counts[g, x], 1)
+            after += here
     return exchange
 
 

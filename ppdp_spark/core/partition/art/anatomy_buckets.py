@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ppdp_spark.core.data.groups import IntArray
-from ppdp_spark.core.partition.art.deal import Deck, deal
+from ppdp_spark.core.partition.art.deal import NO_VALUES, Deck, deal
 from ppdp_spark.core.partition.packed_groups import PackedGroups
 from ppdp_spark.errors import DataError
 
@@ -28,7 +28,7 @@ def anatomy(values: IntArray, width: int, l: int, order: IntArray) -> PackedGrou
     if not len(values):
         return PackedGroups(groups, 0)
     deck = Deck.of(len(values), width)
-    count, dealt = deal(values, np.ascontiguousarray(order, np.int32), l, True, deck)
+    count, dealt = deal(values, np.ascontiguousarray(order, np.int32), l, True, NO_VALUES, deck)
     if count:
         groups[deck.items[:dealt]] = np.arange(dealt, dtype=np.int32) % np.int32(count)
     return PackedGroups(groups, int(count))

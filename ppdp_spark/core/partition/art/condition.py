@@ -100,9 +100,9 @@ def _extreme_priors(rules: Any, people: Any, members: Any, column: int, value: i
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def swap_bound_holds(r: float, kappa: float, count: int, size: int) -> bool:
-    """c / (c + κ (N − c)) <= 1/r; with κ = 1 that is c/N <= 1/r, decided by `frequent_enough`."""
-    return kappa == 1.0 or kappa * (size - count) >= (r - 1.0) * count * (1.0 + MARGIN)
+def swap_bound_holds(r: float, others: float, count: int, size: int) -> bool:
+    """c / (c + o) <= 1/r, o the weight of the others; refused within the rounding of a sum over `size`."""
+    return others - size * MARGIN >= (r - 1.0) * count * (1.0 + MARGIN)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -118,30 +118,26 @@ def delta_holds(r: float, low: float, high: float, size: int) -> bool:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _joint_allowed(rules: Any, people: Any, members: Any, column: int, tally: Any, distinct: int) -> bool:
-    """The coarse swap bound for every protected value of the group and one attribute set.
+    """The swap bound for every protected value of the group and one attribute set; equal priors leave c/N.
 
     The priors of all values of the group count: worlds deal out all of them.
     """
-    size, r = len(members), rules.r
-    lowest, least, second = -1, np.inf, np.inf
+    size, r, least, weight = len(members), rules.r, 1.0, 0.0
     for k in range(distinct):
         low, high = _extreme_priors(rules, people, members, column, tally.values[k])
         if low <= 0.0:
             return False
-        ratio, bounded = low / high, rules.protected[tally.values[k]]
-        if bounded and not swap_bound_holds(r, ratio * min(least, 1.0), tally.counts[k], size):
+        ratio, count, bounded = low / high, tally.counts[k], rules.protected[tally.values[k]]
+        if bounded and ratio < 1.0 and not swap_bound_holds(r, ratio * (size - count), count, size):
             return False
         tally.ratios[k] = ratio
-        if ratio < least:
-            lowest, least, second = k, ratio, least
-        else:
-            second = min(second, ratio)
+        least = min(least, ratio)
+        weight += ratio * count
+    if least == 1.0:
+        return True
     for k in range(distinct):
-        kappa, bounded = (
-            tally.ratios[k] * (second if k == lowest else least),
-            rules.protected[tally.values[k]],
-        )
-        if bounded and not swap_bound_holds(r, kappa, tally.counts[k], size):
+        ratio, count, bounded = tally.ratios[k], tally.counts[k], rules.protected[tally.values[k]]
+        if bounded and not swap_bound_holds(r, ratio * (weight - ratio * count), count, size):
             return False
     return True
 
@@ -162,8 +158,8 @@ def _binary_allowed(rules: Any, people: Any, members: Any, column: int, tally: A
 def allowed(rules: Any, people: Any, members: Any, tally: Any) -> bool:
     """Whether a group of these people satisfies the rules for its protected values and attribute sets.
 
-    joint   c / (c + κ (N − c)) <= 1/r, κ = ρ_x · min over y ≠ x of ρ_y, ρ = least prior / largest
-            prior within the group, the coarse swap bound; repeats are allowed
+    joint   c / (c + ρ_x Σ c_y ρ_y) <= 1/r, the sum over y ≠ x, ρ = least prior / largest prior within
+            the group: the swap bound; repeats are allowed
     binary  each value once, N >= r, and the Δ bounding condition [Robust, Thm 1]
     """
     distinct = _count_values(people, members, tally)
@@ -188,8 +184,9 @@ def allowed(rules: Any, people: Any, members: Any, tally: Any) -> bool:
 def compatible(rules: Any, people: Any, one: int, other: int, size: int) -> bool:
     """A quick test that two people must pass to be together in a group of `size` people.
 
-    More people only lower the least prior and raise the largest one, and more occurrences of a value only
-    raise its bound, so what two people with their two values break, every group that has both breaks.
+    More people only lower the least prior and raise the largest one, more occurrences of a value only raise
+    its bound, and nobody else counts for more than one, so what two people with their two values break,
+    every group of this size that has both breaks.
     """
     mine, theirs = people.values[one], people.values[other]
     tables = rules.tables
@@ -204,8 +201,10 @@ def compatible(rules: Any, people: Any, one: int, other: int, size: int) -> bool
         if rules.joint:
             if low <= 0.0 or other_low <= 0.0:
                 return False
-            kappa = low / high if mine == theirs else low / high * (other_low / other_high)
-            if not swap_bound_holds(rules.r, kappa, 1, size):
+            ratio, other_ratio = low / high, other_low / other_high
+            beside = size - 1.0 if mine == theirs else size - 2.0 + other_ratio
+            enough = (rules.r - 1.0) * (1.0 - MARGIN)
+            if ratio * beside < enough or other_ratio * (size - 2.0 + ratio) < enough:
                 return False
         else:
             if rules.protected[mine] and not delta_holds(rules.r, low, high, size):

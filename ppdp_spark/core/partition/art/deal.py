@@ -9,6 +9,8 @@ from numba import njit
 
 from ppdp_spark.core.data.groups import IntArray
 
+NO_VALUES: IntArray = np.zeros(0, np.int64)
+
 
 class Deck(NamedTuple):
     """Room for one deal.
@@ -72,15 +74,33 @@ def _count_block(values: Any, block: Any, deck: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def deal(values: Any, block: Any, size: int, everybody: bool, deck: Any) -> Any:
+def _these_first(required: Any, ordered: Any) -> Any:
+    """The required values, then the others of the block in their order."""
+    out = np.empty(len(required) + len(ordered), np.int64)
+    out[: len(required)] = required
+    filled = len(required)
+    for value in ordered:
+        if not (required == value).any():
+            out[filled] = value
+            filled += 1
+    return out[:filled]
+
+
+@njit(cache=True, nogil=True)
+def deal(values: Any, block: Any, size: int, everybody: bool, required: Any, deck: Any) -> Any:
     """Groups of `size` distinct values from a block: how many groups, how many people dealt.
 
-    Group g of G takes deck.items[g], items[g + G], items[g + 2G], …: one value has at most G
-    consecutive items, so no group gets it twice. With `everybody`, what is over after `size` people a
-    group is dealt as well; else it is left, rare values first: frequent ones are harder to place.
+    Every group has the `required` values. Group g of G takes deck.items[g], items[g + G], items[g + 2G], …:
+    one value has at most G consecutive items, so no group gets it twice. With `everybody`, what is over after
+    `size` people a group is dealt as well; else it is left, rare values first: frequent ones are harder to
+    place.
     """
     ordered = _count_block(values, block, deck)
     groups = most_groups(deck.counts[ordered], size)
+    for value in required:
+        groups = min(groups, deck.counts[value])
+    if len(required):
+        ordered = _these_first(required, ordered)
     total = 0
     for value in ordered:
         deck.first[value] = total

@@ -43,7 +43,7 @@ def pack(
         priors    prior of each value, shape (classes, width), one array an attribute set
         codes     quasi-identifiers, shape (people, attributes); decide who is near, nothing else
         r         no posterior exceeds 1/r; above 1
-        model     joint: coarse swap bound, values may repeat in a group; binary: Δ condition, each value once
+        model     joint: swap bound, values may repeat in a group; binary: Δ condition, each value once
         smallest  least size of a group
         protected  whether each value needs protection; None if all do. Others may repeat in a group, and
                   nothing is demanded of their posteriors

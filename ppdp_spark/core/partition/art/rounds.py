@@ -14,7 +14,7 @@ from numba import njit
 
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.art.condition import allowed
-from ppdp_spark.core.partition.art.deal import deal
+from ppdp_spark.core.partition.art.deal import NO_VALUES, deal, most_groups
 
 NEIGHBOURS = 64
 """Groups of the own class that somebody left over in it is offered to."""
@@ -41,6 +41,20 @@ class Groups(NamedTuple):
     def of_nobody(cls, people: int) -> Groups:
         of, following, head = (np.full(people, -1, np.int32) for _ in range(3))
         return cls(of, following, head, np.zeros(people, np.int32), np.zeros(1, np.int64))
+
+
+class Due(NamedTuple):
+    """What the people of one class who have no group yet can become.
+
+    where
+        values  the distinct values of the class, ascending
+        counts  people without a group who have each
+        groups  one number: the groups of least size that are still to be made
+    """
+
+    values: IntArray
+    counts: IntArray
+    groups: IntArray
 
 
 class Sizes(NamedTuple):
@@ -91,12 +105,34 @@ def _remaining(groups: Any, block: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _deal_alike(people: Any, block: Any, sizes: Any, whole: bool, groups: Any, deck: Any) -> int:
-    """Deal people of one class: with equal priors, N >= r distinct values suffice."""
-    count, dealt = deal(people.dealt, block, sizes.least, whole, deck)
+def _deal_alike(people: Any, block: Any, sizes: Any, whole: bool, due: Any, groups: Any, deck: Any) -> int:
+    """Deal people of one class: with equal priors, N >= r distinct values suffice.
+
+    A part of the class makes only groups that leave enough for as many groups as the class can have.
+    """
+    required = NO_VALUES if whole else _required(due)
+    count, dealt = deal(people.dealt, block, sizes.least, whole, required, deck)
     for g in range(count):
         _found(groups, deck.items[:dealt], g, count)
+    for i in range(dealt if count else 0):
+        due.counts[np.searchsorted(due.values, people.dealt[deck.items[i]])] -= 1
+    due.groups[0] -= count
     return _remaining(groups, block)
+
+
+@njit(cache=True, nogil=True)
+def _due(values: Any, least: int) -> Any:
+    """What a class of people with these values can become."""
+    ordered = np.sort(values)
+    distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])].astype(np.int64)
+    counts = np.diff(np.append(np.searchsorted(ordered, distinct), len(ordered)))
+    return Due(distinct, counts, np.full(1, most_groups(counts, least)))
+
+
+@njit(cache=True, nogil=True)
+def _required(due: Any) -> Any:
+    """The values that so many people have that every group still due needs one of them."""
+    return due.values[due.counts >= max(1, due.groups[0])]
 
 
 @njit(cache=True, nogil=True)
@@ -104,7 +140,7 @@ def _deal_mixed(rules: Any, people: Any, block: Any, sizes: Any, groups: Any, de
     """Deal people of several classes into larger and larger groups, and keep those that are allowed."""
     left, size = len(block), sizes.least
     while size <= min(left, sizes.most):
-        count, dealt = deal(people.dealt, block[:left], size, False, deck)
+        count, dealt = deal(people.dealt, block[:left], size, False, NO_VALUES, deck)
         if count == 0:
             break
         before = groups.used[0]
@@ -156,10 +192,13 @@ def run_rounds(
     classes = people.classes
     waiting = np.empty(len(classes), np.int32)
     top, arrived, current, since = 0, 0, -1, 0
+    due = _due(people.dealt[:1], sizes.least)
     for node in range(len(starts)):
         start, end = starts[node], ends[node]
         if classes[start] != current:
             current, since = classes[start], groups.used[0]
+            last = np.searchsorted(classes, current, side="right")
+            due = _due(people.dealt[start:last], sizes.least)
         while arrived < end:
             waiting[top] = arrived
             top += 1
@@ -170,6 +209,6 @@ def run_rounds(
             top = base + _deal_mixed(rules, people, block, sizes, groups, deck, tally)
             continue
         whole = _is_whole_class(classes, start, end)
-        top = base + _deal_alike(people, block, sizes, whole, groups, deck)
+        top = base + _deal_alike(people, block, sizes, whole, due, groups, deck)
         if whole:
             top = base + _join_class(people, waiting[base:top], sizes, since, groups)
