@@ -29,7 +29,7 @@ test: $(READY) java
 
 # Compiled code reads beyond an array in silence. Here every access is checked; the cache does not know the
 # flag, so this one has its own.
-KERNELS := tests/property tests/unit/criteria tests/unit/maxent tests/unit/partition tests/unit/robustness tests/unit/skyline \
+KERNELS := tests/property tests/unit/attacks tests/unit/criteria tests/unit/discovery tests/unit/maxent tests/unit/partition tests/unit/robustness tests/unit/skyline \
 	tests/unit/test_hierarchy.py tests/unit/test_knowledge_skyline.py tests/spark/criteria/test_skyline_minimal.py
 bounds: export NUMBA_BOUNDSCHECK := 1
 bounds: export NUMBA_CACHE_DIR := $(CURDIR)/build/checked-kernels
