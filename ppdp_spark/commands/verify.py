@@ -49,7 +49,6 @@ from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.several_attributes import judged_release
 from ppdp_spark.spark.weights import weighed_groups
-from ppdp_spark.spark.weights.weighed_groups import unknown
 
 
 @told_plainly
@@ -131,7 +130,7 @@ def _weighed(
     """What weights say of the groups of a release; nothing of one without weights that demands nothing."""
     privacy = published_privacy(manifest["privacy"])
     if "weights" not in manifest:
-        return [unknown(one, "the manifest knows of no weights") for one in population_criteria(privacy)]
+        return [one.unknown("the manifest knows of no weights") for one in population_criteria(privacy)]
     form, stated = form_in(manifest), manifest["weights"]
     shown = form.as_attack_source(spark, release / DATA).people if stated["publish"] else None
     apart = form.traits.codes_published

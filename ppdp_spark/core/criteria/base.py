@@ -175,6 +175,11 @@ class LocalCriterion(Criterion[Worst]):
             )
         ]
 
+    def unknown(self, reason: str) -> VerdictRow:
+        """The verdict where what the criterion needs is not there: it fails, and says why."""
+        told = (self.threshold, self.relation, 0, 1, "fail", {"reason": reason}, self.parameters)
+        return VerdictRow(self.name, self.level, None, *told)
+
 
 @dataclass(frozen=True)
 class Measured(Criterion[Worst]):

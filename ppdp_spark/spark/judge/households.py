@@ -53,7 +53,7 @@ def verified(
     """
     criteria = household_criteria(privacy, domain, members_know=members_know)
     if not owned.exists():
-        return [_unknown(criterion, "the owner's table of households is not there") for criterion in criteria]
+        return [criterion.unknown("the owner's table of households is not there") for criterion in criteria]
     table = grouped.groups.sparkSession.read.parquet(owned.literal)
     text = C.column(C.VALUE) if C.VALUE in table.columns else None
     rows = _rows(table, {C.GROUP_ID: F.col(C.GROUP_ID)}, C.HOUSEHOLD, text)
@@ -61,7 +61,7 @@ def verified(
     released, (kept,) = grouped.reduce([same])[0], _reduced(rows, grouped, [same], unknown=1)
     if released != kept:
         reason = "the owner's table of households is not that of this release"
-        return [_unknown(criterion, reason) for criterion in criteria]
+        return [criterion.unknown(reason) for criterion in criteria]
     measures = household_measures(privacy, domain, members_know=members_know)
     return _judged(rows, grouped, (*criteria, *measures))
 
@@ -90,18 +90,3 @@ def _reduced(rows: DataFrame, grouped: Grouped, reductions: Sequence[Any], *, un
 def _judged(rows: DataFrame, grouped: Grouped, criteria: Sequence[Criterion[Any]]) -> list[VerdictRow]:
     found = _reduced(rows, grouped, criteria)
     return [row for c, statistic in zip(criteria, found, strict=True) for row in c.decide(statistic)]
-
-
-def _unknown(criterion: Any, reason: str) -> VerdictRow:
-    return VerdictRow(
-        criterion.name,
-        criterion.level,
-        None,
-        criterion.threshold,
-        criterion.relation,
-        0,
-        1,
-        "fail",
-        {"reason": reason},
-        criterion.parameters,
-    )

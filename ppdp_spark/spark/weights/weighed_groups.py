@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from ppdp_spark.core.criteria.base import Criterion, LocalCriterion, VerdictRow
+from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.criteria.release.bookkeeping import WeightConservation
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.run.criteria.population import population_criteria, population_measures
@@ -85,13 +85,13 @@ def verified(
         alike = alike_in_weight(people, key, stated["column"])
         return [*_judged(shown, (*criteria, *measures, conserved)), alike]
     if not owned.exists():
-        return [unknown(criterion, "the owner's table of weights is not there") for criterion in criteria]
+        return [criterion.unknown("the owner's table of weights is not there") for criterion in criteria]
     table = grouped.groups.sparkSession.read.parquet(owned.literal)
     kept = _summed(table, key, F.col(C.WEIGHT))
     same = Fingerprint(counted=False)
     if grouped.reduce([same]) != _reduced(kept, [same]):
         reason = "the owner's table of weights is not that of this release"
-        return [unknown(criterion, reason) for criterion in criteria]
+        return [criterion.unknown(reason) for criterion in criteria]
     return _judged(kept, (*criteria, *measures))
 
 
@@ -139,19 +139,3 @@ def _reduced(sums: DataFrame, reductions: Sequence[Reduction[Any]]) -> list[Any]
 def _judged(sums: DataFrame, criteria: Sequence[Criterion[Any]]) -> list[VerdictRow]:
     found = _reduced(sums, criteria) if criteria else []
     return [row for c, statistic in zip(criteria, found, strict=True) for row in c.decide(statistic)]
-
-
-def unknown(criterion: LocalCriterion, reason: str) -> VerdictRow:
-    """The row of a criterion that cannot be judged, which fails."""
-    return VerdictRow(
-        criterion.name,
-        criterion.level,
-        None,
-        criterion.threshold,
-        criterion.relation,
-        0,
-        1,
-        "fail",
-        {"reason": reason},
-        criterion.parameters,
-    )
