@@ -12,7 +12,15 @@ from pyspark.sql import DataFrame, SparkSession
 from ppdp_spark.commands.verify import judge_release
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.knowledge import require_named_values
-from ppdp_spark.run.criteria.refusals import TOO_FREQUENT, Refusal, blindly, infeasible, nobody, over_budget
+from ppdp_spark.run.criteria.refusals import (
+    LINKED,
+    TOO_FREQUENT,
+    Refusal,
+    blindly,
+    infeasible,
+    nobody,
+    over_budget,
+)
 from ppdp_spark.run.manifest import public_manifest
 from ppdp_spark.run.registry import Registry, tries_told
 from ppdp_spark.run.results import Run, Stages, Verdict
@@ -29,9 +37,14 @@ from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
+from ppdp_spark.spark.judge.several_attributes import feasible_cells
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
-from ppdp_spark.spark.partition.whole_table import enough_households, feasibility, value_domains
+from ppdp_spark.spark.partition.whole_table import (
+    enough_households,
+    feasibility,
+    value_domains,
+)
 from ppdp_spark.spark.release.publish import publish, require_conserved
 from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.release_summary import release_summary
@@ -140,9 +153,11 @@ class _Anonymization:
     def _placed(self, coded: CodedTable) -> Placements:
         """Groups that satisfy every criterion, unless the table or the budget does not allow any."""
         profile = coded.profile
-        whole = [*feasibility(self.spec.privacy, profile), *enough_households(coded.rows, self.spec)]
-        case = case_of(self.spec)
-        self._stop(infeasible(whole, case))
+        known, case = self.spec.columns.known, case_of(self.spec)
+        whole = feasibility(self.spec.privacy, profile, known)
+        whole += enough_households(coded.rows, self.spec)
+        whole += feasible_cells(coded.rows, self.spec, profile)
+        self._stop(infeasible(whole, case, LINKED if known else ""))
         partitioner = partitioner_of(coded)
         self._stop(infeasible(partitioner.necessary(), case, TOO_FREQUENT if coded.least is None else ""))
         placed, people = partitioner.place(), profile.took_part

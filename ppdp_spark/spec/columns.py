@@ -11,7 +11,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from ppdp_spark.core.data.value_names import only_one
-from ppdp_spark.spec.fields import Names, Positive, SpecModel, Switch, Text, fields_of
+from ppdp_spark.spec.fields import Names, Positive, SomeNames, SpecModel, Switch, Text, fields_of
 from ppdp_spark.spec.messages import Location, excerpt, shown
 from ppdp_spark.spec.nearest import suggestion
 
@@ -221,6 +221,16 @@ class SensitiveSpec(OneColumnSpec):
     case: Case = Field(default="svpi", description="svpi: one value per person. mvpi-*: an array column.")
 
 
+class LinkedSpec(SpecModel):
+    """Sensitive attributes published side by side, and which of them somebody may know of a person."""
+
+    known: SomeNames | None = Field(
+        default=None,
+        examples=["[income]"],
+        description="Sensitive columns of which an adversary may know a person's values; all when left out.",
+    )
+
+
 SensitiveSpecs = Annotated[tuple[SensitiveSpec, ...], Field(min_length=1)]
 _SEVERAL: TypeAdapter[tuple[SensitiveSpec, ...]] = TypeAdapter(SensitiveSpecs)
 
@@ -261,6 +271,11 @@ class ColumnsSpec(SpecModel):
         description="Protected by all criteria but k-anonymity. Several, in a list, are published "
         "independently of each other.",
     )
+    sensitive_linked: LinkedSpec | None = Field(
+        default=None,
+        description="Several sensitive columns are published side by side, and each is judged for somebody "
+        "who knows the person's values of others.",
+    )
     publish_as_is: Names = Field(
         default=(), description="Published unchanged: must not help to recognise anyone."
     )
@@ -286,6 +301,14 @@ class ColumnsSpec(SpecModel):
     def attribute(self) -> SensitiveSpec | None:
         """The sensitive attribute, if there is one; whoever asks is not made for several."""
         return only_one(self.attributes)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The sensitive columns that somebody may know of a person, where rows keep their values together."""
+        linked, names = self.sensitive_linked, [attribute.column for attribute in self.attributes]
+        if linked is None:
+            return ()
+        return tuple(name for name in names if linked.known is None or name in linked.known)
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:

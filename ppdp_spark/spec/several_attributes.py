@@ -33,6 +33,7 @@ def several_problems(
     names = [each["column"] for each in declared if isinstance(each.get("column"), str)]
     own = privacy.get(PER_ATTRIBUTE)
     yield from _criteria_of_one(own if isinstance(own, Mapping) else {}, names)
+    yield from _linked_problems(columns.get("sensitive_linked"), names)
     if len(declared) < 2:
         return
     for i, each in enumerate(declared):
@@ -60,13 +61,36 @@ def several_problems(
         able = " or ".join(one.name for one in PARTITIONERS.values() if one.several)
         yield ("partitioner",), f"({shown(given)}) {ONE}: use {able}"
     if columns.get("publish_as_is"):
-        told = "would stand beside several sensitive attributes, whose values are not told whose they are: "
-        yield ("columns", "publish_as_is"), f"{told}leave these columns out, or declare one attribute"
+        yield ("columns", "publish_as_is"), _beside(linked=columns.get("sensitive_linked") is not None)
     sections: dict[Location, Any] = {("columns", "household"): columns.get("household")}
     sections |= {(section,): data.get(section) for section in ("explore", "attack")}
     for place, given in sections.items():
         if given is not None:
             yield place, f"{ONE}: remove it, or declare one attribute"
+
+
+def _beside(*, linked: bool) -> str:
+    """What is wrong with columns that are published as they are."""
+    why = "whose values are not told whose they are"
+    why = "and whoever knows them of a person would find the row by them" if linked else why
+    told = f"would stand beside several sensitive attributes, {why}"
+    return f"{told}: leave these columns out, or declare one attribute"
+
+
+def _linked_problems(given: Any, names: list[str]) -> Iterator[tuple[Location, str]]:
+    """What is linked are several attributes, and those that are known are among them."""
+    place = ("columns", "sensitive_linked")
+    if given is not None and len(names) < 2:
+        yield place, "needs several sensitive attributes: list them in `columns.sensitive`, or remove it"
+        return
+    known = fields_of(given).get("known")
+    known = list(known) if isinstance(known, list | tuple) else []
+    for i, name in enumerate(known):
+        if isinstance(name, str) and name not in names:
+            hint = suggestion(name, map(excerpt, names))
+            yield (*place, "known", i), f"({shown(name)}) is not one of `columns.sensitive`; {hint}"
+        elif name in known[:i]:
+            yield (*place, "known", i), f"names `{excerpt(str(name))}` twice"
 
 
 def _criteria_of_one(own: Mapping[str, Any], names: list[str]) -> Iterator[tuple[Location, str]]:

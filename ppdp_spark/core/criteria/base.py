@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
@@ -47,10 +47,14 @@ class VerdictRow:
     def ok(self) -> bool:
         return self.status != "fail"
 
-    def of_attribute(self, attribute: str) -> VerdictRow:
-        """The same about one sensitive attribute of several, which level and parameters then name."""
-        named = {"sensitive": attribute, **self.parameters}
-        return replace(self, level=f"{attribute}: {self.level}", parameters=named)
+    def of_attribute(self, attribute: str, known: Sequence[str] = ()) -> VerdictRow:
+        """The same about one sensitive attribute of several, which level and parameters then name.
+
+        So are others that the adversary knows of the person: groups are then cells, alike in these, too.
+        """
+        named = {"sensitive": attribute, **({"known": list(known)} if known else {}), **self.parameters}
+        about = f"{attribute} given {', '.join(known)}" if known else attribute
+        return replace(self, level=f"{about}: {self.level}", parameters=named)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -70,6 +74,7 @@ class Criterion(ABC, Generic[Statistic]):
     needs_counts: ClassVar[bool] = True
     needs_priors: ClassVar[bool] = False
     needs_households: ClassVar[bool] = False
+    needs_linked: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
 
     @abstractmethod
@@ -224,40 +229,23 @@ class AppliedToPart(LocalCriterion):
         return self.criterion.parameters
 
 
-@dataclass(frozen=True)
-class OfAttribute(AppliedToPart):
-    """A criterion that sees the counts of its own attribute and no others.
+class InEveryPart(AppliedToPart):
+    """A criterion that must hold in several parts of each group."""
 
-    Published independently of each other, the attributes of a group tell nothing about one another, so each
-    has to satisfy its criteria by itself: whoever knows one attribute of a person knows of another what the
-    group tells everybody [Machanavajjhala et al. 2007] [Li et al. 2012].
-
-    where
-        columns  where the values of the attribute stand among the counts of all attributes
-    """
-
-    columns: slice
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.criterion.name
-
-    @property
-    def needs_counts(self) -> bool:  # type: ignore[override]
-        return self.criterion.needs_counts
-
-    @property
-    def union_closed(self) -> bool:  # type: ignore[override]
-        return self.criterion.union_closed
+    @abstractmethod
+    def parts(self, groups: GroupSummaries) -> Iterator[tuple[IntArray, GroupSummaries]]:
+        """The parts of all groups, some at a time: the group that each is of, and the part as a group."""
 
     def achieved(self, groups: GroupSummaries) -> FloatArray:
-        return self.criterion.achieved(self._own(groups))
+        """The worst value of the parts of each group; the safest there is where it has none."""
+        worst = np.full(len(groups), np.inf if self.higher_is_safer else -np.inf)
+        keep = np.minimum if self.higher_is_safer else np.maximum
+        for owner, some in self.parts(groups):
+            keep.at(worst, owner, self.criterion.achieved(some))
+        return worst
 
     def allowed(self, groups: GroupSummaries) -> BoolArray:
-        return self.criterion.allowed(self._own(groups))
-
-    def allowed_cuts(self, left: GroupSummaries, right: GroupSummaries) -> BoolArray:
-        return self.criterion.allowed_cuts(self._own(left), self._own(right))
-
-    def _own(self, groups: GroupSummaries) -> GroupSummaries:
-        return GroupSummaries(groups.sizes, groups.counts[:, self.columns])
+        held = np.ones(len(groups), np.bool_)
+        for owner, some in self.parts(groups):
+            held[owner[~self.criterion.allowed(some)]] = False
+        return held

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.coded_people import Axis, Cuts, Partition, Sensitive
-from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, GroupSummaries, IntArray
+from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, GroupSummaries, IntArray, LinkedValues
 from ppdp_spark.core.data.households import Households
 from ppdp_spark.core.partition import segments
 
@@ -80,6 +80,16 @@ class Rows:
         )
         sizes = level.ends - level.starts
         return [GroupSummaries(left_sizes, left), GroupSummaries(sizes - left_sizes, right)]
+
+    def linked_sides(self, level: _Level, attribute: IntArray, cuts: IntArray) -> list[LinkedValues]:
+        """The combinations of values on the left and on the right side of a cut of each group."""
+        links, groups = self.sensitive.links, len(level.starts)
+        assert links is not None
+        places, group = _places(level.starts, level.ends)
+        right = self.table[places, attribute[group]] > cuts[group]
+        kind = links.kind[self.table[places, self.attributes + 1]]
+        both = LinkedValues.of(group + groups * right, kind, links.kinds)
+        return [both.rows(np.arange(groups)), both.rows(np.arange(groups, 2 * groups))]
 
     def household_sides(
         self, level: _Level, attribute: IntArray, cuts: IntArray, *, members: bool
@@ -157,7 +167,10 @@ def undivided_summary(sensitive: Sensitive, households: IntArray | None = None) 
     if households is not None:
         value = sensitive.values if sensitive.offsets.size == 0 else np.zeros(sensitive.people, np.int32)
         together = Households.of(np.zeros(sensitive.people, np.int64), households, value, 1)
-    return GroupSummaries(np.array([sensitive.people]), counts[None, :], households=together)
+    links, linked = sensitive.links, None
+    if links is not None:
+        linked = LinkedValues.of(np.zeros(sensitive.people, np.int64), links.kind, links.kinds)
+    return GroupSummaries(np.array([sensitive.people]), counts[None, :], households=together, linked=linked)
 
 
 def cuttable(
@@ -224,7 +237,7 @@ def _allowed(
     good = np.ones(len(sizes), np.bool_)
     empty = np.empty((len(sizes), 0), np.int64)
     for criterion in criteria:
-        if not (criterion.needs_counts or criterion.needs_households):
+        if not (criterion.needs_counts or criterion.needs_households or criterion.needs_linked):
             left, right = (GroupSummaries(side, empty) for side in (left_sizes, sizes - left_sizes))
             good &= criterion.allowed_cuts(left, right)
     for criterion in criteria:
@@ -233,6 +246,11 @@ def _allowed(
             found = rows.household_sides(level.rows(still), attribute[still], code[still], members=False)
             left, right = (GroupSummaries(h.number, empty[still], households=h) for h in found)
             good[still] &= criterion.allowed_cuts(left, right)
+    tied = [criterion for criterion in criteria if criterion.needs_linked]
+    if tied:
+        still = np.flatnonzero(good)
+        tried = (attribute[still], code[still], left_sizes[still])
+        good[still] = _allowed_in_cells(rows, level.rows(still), tried, tied)
     counting = [criterion for criterion in criteria if criterion.needs_counts]
     if not counting:
         return good
@@ -247,6 +265,23 @@ def _allowed(
             sides = [replace(side, households=held) for side, held in zip(sides, found, strict=True)]
         for criterion in counting:
             good[some] &= criterion.allowed_cuts(*sides)
+    return good
+
+
+def _allowed_in_cells(
+    rows: Rows,
+    level: _Level,
+    cut: tuple[IntArray, IntArray, IntArray],
+    criteria: Sequence[LocalCriterion],
+) -> BoolArray:
+    """The same for criteria that look at which values belong together."""
+    attribute, code, left_sizes = cut
+    sizes = (left_sizes, level.ends - level.starts - left_sizes)
+    held, none = rows.linked_sides(level, attribute, code), np.empty((len(left_sizes), 0), np.int64)
+    left, right = (GroupSummaries(size, none, linked=of) for size, of in zip(sizes, held, strict=True))
+    good = np.ones(len(left_sizes), np.bool_)
+    for criterion in criteria:
+        good &= criterion.allowed_cuts(left, right)
     return good
 
 

@@ -351,10 +351,10 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
         kept = row.get("criterion") in BOOKKEEPING and holds(row)
         if row.get("criterion") not in TOLD_TOGETHER and not kept:
             attribute, words = attribute_of(row), SENTENCES.get(str(row.get("criterion")), other)
-            told.append(about(words(row, setting_of(setting, attribute)), attribute, setting))
+            told.append(about(words(row, setting_of(setting, attribute)), row, setting))
     for attribute, alike in by_attribute(row for row in rows if row.get("criterion") == "skyline"):
         found = skyline(alike, setting_of(setting, attribute))
-        told += [about(guarantee, attribute, setting) for guarantee in found]
+        told += [about(guarantee, alike[0], setting) for guarantee in found]
     inferred = [
         row for row in map(mapping, listing(verdict, "criteria")) if row.get("criterion") == CRITERION
     ]

@@ -57,6 +57,7 @@ class Layout:
         codes_published  whether people keep their codes: the bucketized form publishes them
         kept             number of columns published as they are
         households       whether people have households, of which described groups keep lists for the owner
+        linked           whether the values that a person has of several attributes are published together
     """
 
     attributes: tuple[Attribute, ...]
@@ -64,6 +65,12 @@ class Layout:
     codes_published: bool
     kept: int
     households: bool = False
+    linked: bool = False
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether all that criteria see of a fragment is the sum of what they see of its parts' counts."""
+        return not (self.households or self.linked)
 
     @property
     def domain(self) -> SensitiveDomain | None:
@@ -163,7 +170,8 @@ class Layout:
             return Sensitive.single(np.zeros(number, np.int32), 1)
         if len(self.domains) > 1:
             columns = [arrays[name].to_numpy(zero_copy_only=False) for name in self.held]
-            return Sensitive.several(columns, [len(domain.values) for domain in self.domains])
+            widths = [len(domain.values) for domain in self.domains]
+            return Sensitive.several(columns, widths, linked=self.linked)
         assert self.domain is not None
         column, width = arrays[C.SENSITIVE], len(self.domain.values)
         if self.domain.case == "svpi":
@@ -204,17 +212,20 @@ class Layout:
         if people.households is not None:
             out |= self._household_lists(people.households, people.sensitive, groups)
         out |= _lists(arrays, self.published_names, order, groups.starts)
-        return pa.RecordBatch.from_pydict(out | self._unlinked(people, groups))
+        return pa.RecordBatch.from_pydict(out | self._by_value(people, groups))
 
-    def _unlinked(self, people: People, groups: Partition) -> dict[str, pa.Array]:
-        """Lists of several attributes, each in the order of its own values: who has which is lost."""
+    def _by_value(self, people: People, groups: Partition) -> dict[str, pa.Array]:
+        """Lists of several attributes, each in the order of its own values: who has which is lost.
+
+        Linked, they are in one order: values of one person stay together, and apart from the person's codes.
+        """
         if len(self.domains) < 2:
             return {}
         group, lists = _group_of_each(groups), dict[str, pa.Array]()
-        for name in self.held:
-            values = people.arrays[name].to_numpy(zero_copy_only=False)[groups.order]
-            by_value = groups.order[radix_order([group, values])]
-            lists |= _lists(people.arrays, [name], by_value, groups.starts)
+        for names in [list(self.held)] if self.linked else [[name] for name in self.held]:
+            held = [people.arrays[name].to_numpy(zero_copy_only=False)[groups.order] for name in names]
+            by_value = groups.order[radix_order([group, *held])]
+            lists |= _lists(people.arrays, names, by_value, groups.starts)
         return lists
 
     def _household_lists(
@@ -260,7 +271,7 @@ class Layout:
         lists = [C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES] if self.households else []
         fields += [T.StructField(name, T.ArrayType(T.IntegerType())) for name in lists]
         fields += [self._list(name, rows) for name in self.published_names]
-        fragment = [T.StructField(C.FRAGMENT, T.IntegerType())] if self.households else []
+        fragment = [] if self.adds_up else [T.StructField(C.FRAGMENT, T.IntegerType())]
         return T.StructType(fields + fragment)
 
     def _list(self, name: str, rows: T.StructType) -> T.StructField:

@@ -112,8 +112,12 @@ def counted_groups(
     sensitive: Mapping[str, Any] | None,
     *,
     same: Column | None = None,
+    people: Column | None = None,
 ) -> Grouped:
-    """Count the values of every group; `same` must not vary within one of ours, whose rows lie together."""
+    """Count the values of every group; `same` must not vary within one of ours, whose rows lie together.
+
+    Where everybody has one value, a row may stand for so many `people` as that column says.
+    """
     types = dict(zip(keys, (field.dataType for field in table.select(*keys.values()).schema), strict=True))
     wanted = [key.alias(name) for name, key in keys.items()]
     wanted += [] if same is None else [same.alias("description")]
@@ -130,9 +134,11 @@ def counted_groups(
     texts = texts.alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
     kind = _element(table.schema[name].dataType).simpleString()
-    values, counts = value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
-    coded = _coded(table.select(*wanted, texts), values, case)
-    groups = placed_rows(coded, types, mark)
+    counted = [] if people is None else [people.alias(C.COUNT)]
+    shown = table.select(texts, *counted) if counted else single.withColumn(C.COUNT, F.lit(1))
+    values, counts = value_counts(shown, table.schema[name].dataType)
+    coded = _coded(table.select(*wanted, texts, *counted), values, case)
+    groups = placed_rows(coded, types, mark, *([C.COUNT] if counted else []))
     reading = CountGroups(max(1, len(values)), people_counted=case != "svpi")
     if same is None or case != "svpi":
         return Grouped(groups, reading, values, counts, "svpi" if case == "svpi" else RECORDS, kind=kind)

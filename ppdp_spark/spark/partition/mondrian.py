@@ -28,7 +28,8 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
     Robustness is not kept by unions: groups are chosen from a finished tree then, and people may be left.
     """
     if len(table.profile.domains) > 1:
-        return CutTable(table, beside_each_other(table.spec.privacy, value_domains(table.profile)))
+        known, domains = table.spec.columns.known, value_domains(table.profile)
+        return CutTable(table, beside_each_other(table.spec.privacy, domains, known))
     if table.spec.privacy.robustness is None:
         domain, privacy = value_domain(table.profile), table.spec.privacy
         criteria = separable_criteria(privacy, domain)

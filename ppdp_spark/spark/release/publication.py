@@ -141,5 +141,9 @@ class FormOnSpark(ABC):
         """Tables with columns of several sensitive attributes, which are sorted in each group."""
 
     @abstractmethod
+    def records(self, spark: SparkSession, data: Folder, attributes: Sequence[str]) -> DataFrame:
+        """The combinations of values of linked attributes in each group, with `count` people each."""
+
+    @abstractmethod
     def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
         """The release as an adversary reads it."""

@@ -1,7 +1,8 @@
 """A release of several sensitive attributes judged from its files: each by itself, and what could link them.
 
-The attributes of a group are published independently, so each has to satisfy its criteria by itself; that
-nothing links them is part of the verdict.
+Where the attributes of a group are published independently, each has to satisfy its criteria by itself; that
+nothing links them is part of the verdict. Where rows keep them together, each has to satisfy its criteria in
+every cell of what somebody may know of the others.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
 from ppdp_spark.core.criteria.bookkeeping import Conservation
@@ -18,19 +20,23 @@ from ppdp_spark.run.criteria.guarantees import published_privacy
 from ppdp_spark.run.criteria.several_attributes import (
     criteria_of_groups,
     criteria_of_values,
+    known_beside,
     labelled,
     unprotected,
 )
-from ppdp_spark.run.manifest import published_attributes
+from ppdp_spark.run.manifest import known_attributes, published_attributes
 from ppdp_spark.run.storage import DATA, Folder
+from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
-from ppdp_spark.spark.judge.grouped_tables import Grouped
+from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups
 from ppdp_spark.spark.judge.value_order import out_of_order, unlinked_row
 from ppdp_spark.spark.release.forms import form_in
 
 
 def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
-    """Every criterion of the manifest for each attribute, and the order of what is published."""
+    """Every criterion of the manifest for each attribute, and the order of what is published unlinked."""
+    if known_attributes(manifest):
+        return _judged_linked(spark, release / DATA, manifest)
     form, data = form_in(manifest), release / DATA
     privacy = published_privacy(manifest["privacy"])
     names = [attribute["column"] for attribute in published_attributes(manifest)]
@@ -50,6 +56,39 @@ def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, 
     orders = [row for rows in found[len(names) :] for row in rows]
     wrong = sum(row.violations for row in orders)
     return [*unprotected(privacy, domains), *judged, unlinked_row(wrong, manifest["groups"])]
+
+
+def _judged_linked(spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
+    """Criteria of groups in groups, those of each attribute in the cells of what is known beside it."""
+    form, privacy, known = (
+        form_in(manifest),
+        published_privacy(manifest["privacy"]),
+        known_attributes(manifest),
+    )
+    declared = published_attributes(manifest)
+    names = [attribute["column"] for attribute in declared]
+    records = form.records(spark, data, names)
+
+    def cells(attribute: Mapping[str, Any]) -> Grouped:
+        beside = known_beside(attribute["column"], known)
+        keys = {f"key{i}": C.column(name) for i, name in enumerate((C.GROUP_ID, *beside))}
+        return counted_groups(records, keys, attribute, people=F.col(C.COUNT))
+
+    reading = [partial(form.read, spark, data, manifest), *(partial(cells, each) for each in declared)]
+    groups, *found = all_at_once(spark, reading)
+    read = dict(zip(names, found, strict=True))
+    domains = {name: grouped.domain for name, grouped in read.items()}
+    conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
+    scans: list[Callable[[], list[VerdictRow]]] = [
+        partial(groups.judge, [*criteria_of_groups(privacy, domains), conserved])
+    ]
+    scans += [
+        partial(grouped.judge, criteria_of_values(privacy, name, grouped.domain))
+        for name, grouped in read.items()
+    ]
+    shared, *own = all_at_once(spark, scans)
+    told = [labelled(rows, name, known_beside(name, known)) for name, rows in zip(names, own, strict=True)]
+    return [*unprotected(privacy, domains), *shared, *(row for rows in told for row in rows)]
 
 
 def _judged(

@@ -12,12 +12,16 @@ from ppdp_spark.spark.judge.value_order import unlinked_row
 LEVEL = {"l": 1, "k": 2, "m": 0, "value": "flu"}
 
 
-def rows(status: str = "pass") -> list[Row]:
+def bare(status: str) -> list[Row]:
     diverse = Row("distinct_l_diversity", "ℓ = 3", 3.0, 3.0, ">=", 9, 0, status, {"group": 4}, {"l": 3})
     level, given = "c = 3.0, ℓ = 2", {"c": 3.0, "l": 2}
     recursive = Row("recursive_l_diversity", level, 2.0, 3.0, "<", 9, 0, status, {}, given)
     breach = Row("skyline", "σ = flu, (ℓ, k, m) = (1, 2, 0)", 0.4, 0.5, "<", 9, 0, status, {}, LEVEL)
-    judged = [row.of_attribute(name) for name in ("ill", "in<come>") for row in (diverse, recursive, breach)]
+    return [diverse, recursive, breach]
+
+
+def rows(status: str = "pass") -> list[Row]:
+    judged = [row.of_attribute(name) for name in ("ill", "in<come>") for row in bare(status)]
     return [*judged, unlinked_row(0 if status == "pass" else 3, 9)]
 
 
@@ -67,9 +71,37 @@ def test_rows_that_may_tell_are_not_called_independent():
 
 
 def test_a_checked_table_is_said_to_be_judged_in_cells():
-    told = guarantees(summary(command="check", release={"groups": 9}), Verdict(tuple(rows())).to_dict())
+    judged = [row.of_attribute("ill", ["in<come>", "job"]) for row in bare("pass")]
+    told = guarantees(summary(command="check", release={"groups": 9}), Verdict(tuple(judged)).to_dict())
+    assert len(told) == 3
     for one in told:
-        assert ("a group is here what is alike in them as well" in one.holds) == (": " in one.title)
+        assert one.title.startswith("ill given in<come>, job: ") and one.title.count("ill") == 1
+        assert "also know the person's “in<come>” and job, for the values stand in the same row" in one.holds
+        assert "taken to be unknown" not in one.limits
+
+
+def linked(known: list[str]) -> dict[str, Any]:
+    columns = {"sensitive": [{"column": "ill"}, {"column": "in<come>"}], "sensitive_linked": {"known": known}}
+    return summary(spec={"columns": columns})
+
+
+def test_a_linked_release_names_who_knows_what_and_who_must_not():
+    diverse = bare("pass")[0]
+    judged = [diverse.of_attribute("ill", ["in<come>"]), diverse.of_attribute("in<come>")]
+    given, verdict = linked(["in<come>"]), Verdict(tuple(judged)).to_dict()
+    ill, income = guarantees(given, verdict)
+    assert (ill.title, income.title) == (
+        "ill given in<come>: distinct ℓ-diversity, ℓ = 3",
+        "in<come>: distinct ℓ-diversity, ℓ = 3",
+    )
+    assert "They may also know the person's “in<come>”" in ill.holds
+    assert "also know" not in income.holds
+    assert "Somebody who knows the person's ill: the values stand in the same row" in income.limits
+    assert "taken to be unknown" not in ill.limits
+    page = render(given, verdict)
+    assert "Side by side; may be known" in page
+    assert "in<come>" not in page
+    assert "Side by side" not in render(summary(), verdict)
 
 
 def test_the_page_lists_every_attribute_and_escapes_its_name():

@@ -10,6 +10,7 @@ from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import DataError, InternalError, SpecError
 from ppdp_spark.run.criteria.guarantees import public_privacy, published_privacy
 from ppdp_spark.run.criteria.knowledge import require_named_values
+from ppdp_spark.run.manifest import known_attributes
 from ppdp_spark.spec import ColumnsSpec, QuasiIdentifierSpec, ReleaseSpec, SensitiveSpec
 
 POINT = {"l": 0, "k": 1, "m": 0, "c": 0.5}
@@ -81,6 +82,27 @@ def test_what_is_made_for_one_attribute_does_not_take_several_for_none():
         ReleaseSpec.parse(spec()).columns.attribute  # noqa: B018
 
 
+def test_what_may_be_known_is_all_unless_it_is_said():
+    for stated, known in [({}, ("ill", "income")), ({"known": ["income"]}, ("income",))]:
+        given = spec(columns={"sensitive_linked": stated})
+        parsed = ReleaseSpec.parse(given)
+        assert parsed.columns.known == known
+        assert ReleaseSpec.parse(parsed.to_dict()) == parsed
+        assert parsed.fingerprint() != ReleaseSpec.parse(spec()).fingerprint()
+        parsed.require_for("anonymize", table_given=True)
+    assert ReleaseSpec.parse(spec()).columns.known == ()
+    assert ReleaseSpec.parse(spec(columns={"sensitive_linked": None})).columns.known == ()
+
+
+def test_a_manifest_says_who_knows_what_and_a_forged_one_is_not_read():
+    stated = [{"column": "ill", "case": "svpi"}, {"column": "income", "case": "svpi"}]
+    assert known_attributes({"sensitive": stated}) == ()
+    assert known_attributes({"sensitive": stated, "linked": {"known": ["income"]}}) == ("income",)
+    for linked in ({}, {"known": []}, {"known": ["age"]}, {"known": "ill"}, []):
+        with pytest.raises(DataError, match="which sensitive attributes may be known"):
+            known_attributes({"sensitive": stated, "linked": linked})
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     (spec([]), "`columns.sensitive` (list) must have at least one entry"),
     (spec(("ill", "ILL")), "`columns.sensitive` names `ILL`, which is in `sensitive` already"),
@@ -113,6 +135,23 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         spec(privacy={"k_anonymity": 2, "per_attribute": None}),
         "`privacy.per_attribute` (empty) demands nothing",
+    ),
+    (
+        spec("ill", {"k_anonymity": 2}, columns={"sensitive_linked": {}}),
+        "`columns.sensitive_linked` needs several sensitive attributes",
+    ),
+    (
+        spec(columns={"sensitive_linked": {"known": []}}),
+        "`columns.sensitive_linked.known` (list) must have at least one entry",
+    ),
+    (spec(columns={"sensitive_linked": {"known": ["incom"]}}), "did you mean `income`?"),
+    (
+        spec(columns={"sensitive_linked": {"known": ["ill", "ill"]}}),
+        "`columns.sensitive_linked.known.1` names `ill` twice",
+    ),
+    (
+        spec(columns={"sensitive_linked": {}, "publish_as_is": ["region"]}),
+        "whoever knows them of a person would find the row by them",
     ),
     (spec([{"column": "ill", "linked": True}, "job"]), "`columns.sensitive.0.linked` is not a known key"),
 ]
