@@ -181,7 +181,7 @@ class _Anonymization:
             coded.profile.attributes,
             rows={"input": coded.profile.rows, "published": metrics["people"]},
             groups=metrics["groups"],
-            suppression=suppression.public_facts(decision),
+            suppression=suppression.public_facts(self.spec, decision),
             files=table_digests(self.staging.release),
             least=coded.least,
         )

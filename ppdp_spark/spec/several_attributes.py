@@ -34,6 +34,7 @@ def several_problems(
     own = privacy.get(PER_ATTRIBUTE)
     yield from _criteria_of_one(own if isinstance(own, Mapping) else {}, names)
     yield from _linked_problems(columns.get("sensitive_linked"), names)
+    yield from _suppression_problems(fields_of(data.get("suppression")), names)
     if len(declared) < 2:
         return
     for i, each in enumerate(declared):
@@ -49,12 +50,6 @@ def several_problems(
     for family in families():
         if family.traits.priors and privacy.get(family.field) is not None:
             yield ("privacy", family.field), f"{ONE}: remove it, or declare one attribute"
-    suppression = fields_of(data.get("suppression"))
-    if suppression.get("method", "none") != "none" or suppression.get("l") is not None:
-        yield (
-            ("suppression",),
-            f"{ONE}: which of them decides is not known; remove it, or declare one attribute",
-        )
     given = data.get("partitioner")
     partitioner = PARTITIONERS.get(given) if isinstance(given, str) else None
     if partitioner is not None and not partitioner.several:
@@ -67,6 +62,22 @@ def several_problems(
     for place, given in sections.items():
         if given is not None:
             yield place, f"{ONE}: remove it, or declare one attribute"
+
+
+def _suppression_problems(given: Mapping[str, Any], names: list[str]) -> Iterator[tuple[Location, str]]:
+    """One of several attributes decides which rows go, and is named."""
+    place, named = ("suppression", "attribute"), given.get("attribute")
+    asked = given.get("method", "none") != "none" or given.get("l") is not None
+    if named is None and asked and len(names) > 1:
+        told = f"one of {', '.join(f'`{excerpt(name)}`' for name in names)}"
+        yield place, f"is missing: with several sensitive attributes, say which of them decides, {told}"
+    elif named is not None and len(names) < 2:
+        yield place, "is for several sensitive attributes, and there are none to choose from: remove it"
+    elif isinstance(named, str) and named not in names:
+        hint = suggestion(named, map(excerpt, names))
+        yield place, f"({shown(named)}) is not one of `columns.sensitive`; {hint}"
+    elif named is not None and not asked:
+        yield place, "decides nothing without a method: add `method: r` and `l: 6`, or remove it"
 
 
 def _beside(*, linked: bool) -> str:
@@ -109,7 +120,7 @@ def lacking_for_several(spec: ReleaseSpec, command: Command) -> Iterator[str]:
     """What commands cannot do with several sensitive attributes, and criteria that look at several groups."""
     if len(spec.columns.attributes) < 2:
         return
-    if command in ("explore", "attack", "suppress"):
+    if command in ("explore", "attack"):
         yield f"`columns.sensitive` lists several attributes, and `{command}` is for one: declare one of them"
     demanded = [(at, *pair) for at, part in spec.privacy.parts.items() for pair in part.demanded]
     for at, family, given in demanded:

@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
-from ppdp_spark.core.criteria.bookkeeping import Conservation
+from ppdp_spark.core.criteria.bookkeeping import Conservation, Eligibility
+from ppdp_spark.errors import DataError
 from ppdp_spark.run.criteria.guarantees import published_privacy
 from ppdp_spark.run.criteria.several_attributes import (
     criteria_of_groups,
@@ -25,7 +26,7 @@ from ppdp_spark.run.criteria.several_attributes import (
     unprotected,
 )
 from ppdp_spark.run.manifest import known_attributes, published_attributes
-from ppdp_spark.run.storage import DATA, Folder
+from ppdp_spark.run.storage import DATA, MANIFEST, Folder
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups
@@ -47,7 +48,7 @@ def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, 
     of_groups = criteria_of_groups(privacy, domains)
     scans: list[Callable[[], list[VerdictRow]]] = []
     for place, (name, grouped) in enumerate(read.items()):
-        own = [*criteria_of_values(privacy, name, grouped.domain), conserved]
+        own = [*criteria_of_values(privacy, name, grouped.domain), *_eligible(manifest, name), conserved]
         scans.append(partial(_judged, grouped, () if place else of_groups, own, name))
     ordered = form.ordered(data, names)
     scans += [partial(_in_order, spark, *each, read, manifest["groups"]) for each in ordered]
@@ -83,12 +84,26 @@ def _judged_linked(spark: SparkSession, data: Folder, manifest: Mapping[str, Any
         partial(groups.judge, [*criteria_of_groups(privacy, domains), conserved])
     ]
     scans += [
-        partial(grouped.judge, criteria_of_values(privacy, name, grouped.domain))
+        partial(
+            grouped.judge,
+            [*criteria_of_values(privacy, name, grouped.domain), *_eligible(manifest, name)],
+        )
         for name, grouped in read.items()
     ]
     shared, *own = all_at_once(spark, scans)
     told = [labelled(rows, name, known_beside(name, known)) for name, rows in zip(names, own, strict=True)]
     return [*unprotected(privacy, domains), *shared, *(row for rows in told for row in rows)]
+
+
+def _eligible(manifest: Mapping[str, Any], attribute: str) -> list[Eligibility]:
+    """What suppression says of the attribute that decided which rows went."""
+    suppressed = manifest.get("suppression")
+    if not suppressed:
+        return []
+    names = [each["column"] for each in published_attributes(manifest)]
+    if suppressed.get("attribute") not in names:
+        raise DataError(f"`suppression` in {MANIFEST} does not say which sensitive attribute decided")
+    return [Eligibility(suppressed["l"], suppressed["total"])] if suppressed["attribute"] == attribute else []
 
 
 def _judged(

@@ -66,7 +66,8 @@ def worst_share(groups: dict[int, list[tuple]], asked: str, known: tuple[str, ..
     for group, records in groups.items():
         for record in records:
             told = dict(zip(NAMES, record, strict=True))
-            left[(group, *(told[name] for name in known))][told[asked]] += 1
+            cell = (group, *(told[name] for name in known))
+            left[cell][told[asked]] += 1
     return max(Fraction(max(found.values()), found.total()) for found in left.values())
 
 

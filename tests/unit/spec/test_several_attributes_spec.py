@@ -110,8 +110,18 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         spec(["ill", {"column": "jobs", "case": "mvpi-set"}], {"k_anonymity": 2}),
         "`columns.sensitive.1.case` (mvpi-set)",
     ),
-    (spec(suppression={"method": "r", "l": 3}), "`suppression` is for one sensitive attribute"),
-    (spec(suppression={"l": 3}), "`suppression` is for one sensitive attribute"),
+    (
+        spec(suppression={"method": "r", "l": 3}),
+        "`suppression.attribute` is missing: with several sensitive attributes, say which of them decides, "
+        "one of `ill`, `income`",
+    ),
+    (spec(suppression={"l": 3}), "`suppression.attribute` is missing"),
+    (spec(suppression={"l": 3, "attribute": "incom"}), "did you mean `income`?"),
+    (spec(suppression={"attribute": "ill"}), "`suppression.attribute` decides nothing without a method"),
+    (
+        spec("ill", {"k_anonymity": 2}, suppression={"l": 3, "attribute": "ill"}),
+        "`suppression.attribute` is for several sensitive attributes",
+    ),
     (spec(partitioner="anatomy"), "`partitioner` (anatomy) is for one sensitive attribute"),
     (spec(explore={}), "`explore` is for one sensitive attribute"),
     (spec(columns={"publish_as_is": ["region"]}), "`columns.publish_as_is` would stand beside several"),
