@@ -116,7 +116,8 @@ def _attacked(
     attacking = Attacking(rows, question, survey.populations, people, local_variables)
     found = _steps(wanted, plan, release, attacking=attacking, survey=survey, stages=stages)
     release.warn_of_size(round(survey.people))
-    verdict = Verdict((verdict_row(found, wanted.threshold, groups=survey.buckets),))
+    row = verdict_row(found, wanted.threshold, groups=survey.buckets)
+    verdict = Verdict((row if wanted.sensitive is None else row.of_attribute(wanted.sensitive),))
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)

@@ -245,6 +245,11 @@ class AttackSpec(SpecModel):
     """
 
     release: Text | None = Field(default=None, description="Output folder of a release of ours.")
+    sensitive: Text | None = Field(
+        default=None,
+        examples=["diagnosis"],
+        description="Which sensitive column of the release is attacked, if it has several.",
+    )
     original: OriginalSpec | None = Field(
         default=None,
         description="The table it was made from, for mining and to measure the distance.",
@@ -266,6 +271,8 @@ class AttackSpec(SpecModel):
             yield ("original",), "is missing: `mine` finds its rules in the original table"
         if data.get("external") is not None and data.get("release") is None:
             yield ("external",), "resolves generalized releases of ours: add `release`, or remove it"
+        if data.get("sensitive") is not None and data.get("release") is None:
+            yield ("sensitive",), "chooses a column of a release of ours: add `release`, or remove it"
         people, knowledge = data.get("people") or (), data.get("knowledge") or ()
         if not isinstance(people, list | tuple) or not isinstance(knowledge, list | tuple):
             return

@@ -58,7 +58,9 @@ def several_problems(
     if columns.get("publish_as_is"):
         yield ("columns", "publish_as_is"), _beside(linked=columns.get("sensitive_linked") is not None)
     sections: dict[Location, Any] = {("columns", "household"): columns.get("household")}
-    sections |= {(section,): data.get(section) for section in ("explore", "attack")}
+    sections |= {("explore",): data.get("explore")}
+    if fields_of(data.get("attack")).get("sensitive") is None:
+        sections |= {("attack",): data.get("attack")}
     for place, given in sections.items():
         if given is not None:
             yield place, f"{ONE}: remove it, or declare one attribute"
@@ -120,7 +122,8 @@ def lacking_for_several(spec: ReleaseSpec, command: Command) -> Iterator[str]:
     """What commands cannot do with several sensitive attributes, and criteria that look at several groups."""
     if len(spec.columns.attributes) < 2:
         return
-    if command in ("explore", "attack"):
+    chosen = command == "attack" and spec.attack is not None and spec.attack.sensitive is not None
+    if command in ("explore", "attack") and not chosen:
         yield f"`columns.sensitive` lists several attributes, and `{command}` is for one: declare one of them"
     demanded = [(at, *pair) for at, part in spec.privacy.parts.items() for pair in part.demanded]
     for at, family, given in demanded:

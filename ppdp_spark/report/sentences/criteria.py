@@ -358,7 +358,8 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
     inferred = [
         row for row in map(mapping, listing(verdict, "criteria")) if row.get("criterion") == CRITERION
     ]
-    told += inferring(mapping(summary, "attack"), inferred, setting)
+    for row in inferred:
+        told += inferring(mapping(summary, "attack"), [row], setting_of(setting, attribute_of(row)))
     told += suppression(mapping(summary, "suppression"), setting)
     return sorted(told, key=lambda guarantee: guarantee.status != "fail")
 

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.maxent.rules import Rule, attribute_sets
 from ppdp_spark.errors import DataError, SpecError
+from ppdp_spark.run.manifest import published_attributes
 from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
 from ppdp_spark.spark.data.encode import decode
 from ppdp_spark.spark.data.tables import require_columns
@@ -160,7 +161,8 @@ def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, 
     if not (release / MANIFEST).exists():
         raise DataError(f"`attack.release` ({path}) holds no release of ours: {MANIFEST} is not there")
     manifest = release.read_json(MANIFEST)
-    source, kept = release_source(spark, release, manifest), list[DataFrame]()
+    chosen = None if spec.attack is None else spec.attack.sensitive
+    source, kept = release_source(spark, release, manifest, chosen), list[DataFrame]()
     external = spec.attack.external if spec.attack is not None else None
     if external is not None:
         if not source.described:
@@ -179,4 +181,5 @@ def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, 
             hierarchies={name: column.hierarchy for name, column in declared if column.hierarchy is not None},
             keep=keep,
         )
-    return Attacked(source, (source.cells, GROUP[0]), kept), manifest["sensitive"]["column"]
+    column = chosen or published_attributes(manifest)[0]["column"]
+    return Attacked(source, (source.cells, GROUP[0]), kept), column

@@ -106,8 +106,8 @@ class BucketizedForm(FormOnSpark):
         people = F.when(counted >= 1, counted).otherwise(wrong).alias(C.COUNT)
         return table.select(C.GROUP_ID, *map(C.column, attributes), people)
 
-    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
-        return _shown(spark, data, SENSITIVE_TABLE)
+    def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
+        return _shown(spark, data, values)
 
 
 def _shown(spark: SparkSession, data: Folder, table: str) -> ShownTables:

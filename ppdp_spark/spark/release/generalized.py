@@ -78,7 +78,7 @@ class GeneralizedForm(FormOnSpark):
         table = spark.read.parquet(data.literal)
         return table.select(C.GROUP_ID, *map(C.column, attributes), F.lit(1).cast("bigint").alias(C.COUNT))
 
-    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
+    def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         """Which value stands beside whom is not used: everybody of a group looks alike."""
         table = spark.read.parquet(data.literal)
         return ShownTables(table, table.withColumn(C.COUNT, F.lit(1)))

@@ -145,5 +145,5 @@ class FormOnSpark(ABC):
         """The combinations of values of linked attributes in each group, with `count` people each."""
 
     @abstractmethod
-    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
-        """The release as an adversary reads it."""
+    def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
+        """The release as an adversary reads it, with one of its tables of `values` if there are several."""

@@ -234,6 +234,12 @@ def test_tables_of_several_attributes_and_a_list_of_one(spark, tmp_path):
     }
     with pytest.raises(DataError, match="2 sensitive attributes"):
         attack(knowing, spark=spark)
+    for name in ("ill", "job"):
+        knowing["attack"]["sensitive"] = name
+        (row,) = attack(knowing, spark=spark).verdict.rows
+        held = groups_in(tmp_path / "a" / "bucketized" / "release" / "data", "bucketized").values()
+        shares = (Fraction(max(Counter(group[name]).values()), len(group[name])) for group in held)
+        assert row.parameters["sensitive"] == name and row.value == pytest.approx(float(max(shares)))
     one = anonymize(spec(tmp_path / "b", "bucketized", ["ill"]), table=table)
     single = spec(tmp_path / "c", "bucketized")
     single["columns"]["sensitive"] = "ill"

@@ -11,6 +11,7 @@ from ppdp_spark.errors import DataError, InternalError, SpecError
 from ppdp_spark.run.criteria.guarantees import public_privacy, published_privacy
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.manifest import known_attributes
+from ppdp_spark.spark.maxent.sources import attacked_attribute
 from ppdp_spark.spec import ColumnsSpec, QuasiIdentifierSpec, ReleaseSpec, SensitiveSpec
 
 POINT = {"l": 0, "k": 1, "m": 0, "c": 0.5}
@@ -170,6 +171,28 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("given", "line"), REFUSED, ids=[line[:50] for _, line in REFUSED])
 def test_what_is_not_supported_is_refused_with_a_way_out(given, line):
     assert any(line in found for found in problems(given)), problems(given)
+
+
+def test_an_attack_on_a_release_may_choose_one_of_several():
+    given = spec(attack={"release": "out", "sensitive": "ill"})
+    ReleaseSpec.parse(given).require_for("attack", table_given=False)
+    lines = problems(spec(attack={"sensitive": "ill"}))
+    assert lines == ["`attack.sensitive` chooses a column of a release of ours: add `release`, or remove it"]
+    assert any("`attack` is for one" in line for line in problems(spec(attack={"release": "out"})))
+
+
+def test_which_attribute_of_a_release_is_attacked():
+    one, two = ({"sensitive": each} for each in ({"column": "ill"}, [{"column": "ill"}, {"column": "job"}]))
+    assert [attacked_attribute(one, None), attacked_attribute(one, "ill")] == [0, 0]
+    assert [attacked_attribute(two, "job"), attacked_attribute({"sensitive": None}, None)] == [1, None]
+    for manifest, chosen, told in [
+        (two, None, "name it in `attack.sensitive`"),
+        (two, "age", "is not a sensitive column"),
+        (one, "job", "is not a sensitive column"),
+        ({**two, "linked": {"known": ["ill"]}}, "ill", "are linked, and `attack` does not look"),
+    ]:
+        with pytest.raises(DataError, match=told):
+            attacked_attribute(manifest, chosen)
 
 
 @pytest.mark.parametrize("command", ["explore", "attack"])
