@@ -21,6 +21,7 @@ from ppdp_spark.core.explorer.knowledge_skyline import (
 from ppdp_spark.errors import SpecError
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
 from ppdp_spark.run.criteria.knowledge import require_named_values
+from ppdp_spark.run.criteria.several_attributes import labelled
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly
@@ -28,7 +29,7 @@ from ppdp_spark.spark.data.person_records import input_facts
 from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of
 from ppdp_spark.spark.judge.grouped_tables import Grouped
-from ppdp_spark.spark.judge.several_attributes import read_attributes
+from ppdp_spark.spark.judge.several_attributes import judged_groups, known_in_rows, read_attributes
 from ppdp_spark.spec import ExploreSpec, ReleaseSpec, SpecLike
 
 
@@ -61,28 +62,36 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
         people, brought = grouped_people(spec, "explore", stages, hold, table=table, spark=spark)
         with stages.stage("count"):
             cells = read_attributes(people, spec.columns)
-            (grouped,) = cells.values()
+            name = wanted.sensitive or next(iter(cells))
+            grouped = cells[name]
         values = _chosen(grouped, wanted)
         width = max(0, len(grouped.values) - 1)
         bounds = Bounds(max_l=min(wanted.max_l, width), max_m=wanted.max_m)
         domain = grouped.domain
-        require_named_values(spec.privacy, dict.fromkeys(cells, domain))
-        criteria = criteria_of(spec.privacy, domain)
+        require_named_values(spec.privacy, {each: cells[each].domain for each in cells})
+        several = len(cells) > 1
+        own = spec.privacy.of_attribute(name) if several else spec.privacy
+        criteria = criteria_of(own, domain)
         with stages.stage("scan"):
             signing = [_Signing(value, domain.case, bounds.max_l) for value in values]
             found = grouped.reduce([*signing, *criteria])
+            shared = judged_groups(spec.privacy, spec.columns, people, domain) if several else []
     with stages.stage("explore"):
         skylines = [
             knowledge.explore(signed, c, bounds) for signed in found[: len(values)] for c in wanted.confidence
         ]
     pairs = zip(criteria, found[len(values) :], strict=True)
     rows = [row for criterion, statistic in pairs for row in criterion.decide(statistic)]
-    nothing = spec.privacy.criteria and promises_nothing(spec.privacy, criteria, domain)
+    beside = known_in_rows(name, spec.columns) if several else ()
+    rows = [*shared, *(labelled(rows, name, beside) if several else rows)]
+    demanded = spec.privacy.only(name) if several else spec.privacy
+    nothing = spec.privacy.criteria and promises_nothing(demanded, criteria_of(demanded, domain), domain)
     verdict = Verdict((NOTHING, *rows) if nothing else tuple(rows))
     read = {"source": source_of(spec, table), **input_facts(brought)}
     summary = finding_facts(spec, "explore", stages, cells, read=read)
     summary["release"] = {"groups": skylines[0].groups}
-    summary["knowledge"] = [_named(skyline, grouped) for skyline in skylines]
+    about = {"attribute": name, "known": list(beside)} if several else {}
+    summary["knowledge"] = [{**_named(skyline, grouped), **about} for skyline in skylines]
     return write_findings(spec, "explore", verdict, summary)
 
 

@@ -115,6 +115,11 @@ class OutputSpec(SpecModel):
 class ExploreSpec(SpecModel):
     """What `explore` looks for: how much an adversary may know before a value is breached."""
 
+    sensitive: Text | None = Field(
+        default=None,
+        examples=["diagnosis"],
+        description="Which sensitive column is explored, if there are several.",
+    )
     values: SomeNames | None = Field(
         default=None, description="Sensitive values to explore; all when left out."
     )

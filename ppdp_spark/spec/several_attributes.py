@@ -35,6 +35,7 @@ def several_problems(
     yield from _criteria_of_one(own if isinstance(own, Mapping) else {}, names)
     yield from _linked_problems(columns.get("sensitive_linked"), names)
     yield from _suppression_problems(fields_of(data.get("suppression")), names)
+    yield from _explored_problems(fields_of(data.get("explore")).get("sensitive"), names)
     if len(declared) < 2:
         return
     for i, each in enumerate(declared):
@@ -57,13 +58,18 @@ def several_problems(
         yield ("partitioner",), f"({shown(given)}) {ONE}: use {able}"
     if columns.get("publish_as_is"):
         yield ("columns", "publish_as_is"), _beside(linked=columns.get("sensitive_linked") is not None)
-    sections: dict[Location, Any] = {("columns", "household"): columns.get("household")}
-    sections |= {("explore",): data.get("explore")}
-    if fields_of(data.get("attack")).get("sensitive") is None:
-        sections |= {("attack",): data.get("attack")}
-    for place, given in sections.items():
-        if given is not None:
-            yield place, f"{ONE}: remove it, or declare one attribute"
+    if columns.get("household") is not None:
+        yield ("columns", "household"), f"{ONE}: remove it, or declare one attribute"
+    for section in ("explore", "attack"):
+        if data.get(section) is not None and fields_of(data[section]).get("sensitive") is None:
+            yield (section,), f"{ONE}: remove it, or name one in `{section}.sensitive`"
+
+
+def _explored_problems(given: Any, names: list[str]) -> Iterator[tuple[Location, str]]:
+    """What is explored is one of the attributes."""
+    if isinstance(given, str) and names and given not in names:
+        hint = suggestion(given, map(excerpt, names))
+        yield ("explore", "sensitive"), f"({shown(given)}) is not one of `columns.sensitive`; {hint}"
 
 
 def _suppression_problems(given: Mapping[str, Any], names: list[str]) -> Iterator[tuple[Location, str]]:
@@ -122,9 +128,13 @@ def lacking_for_several(spec: ReleaseSpec, command: Command) -> Iterator[str]:
     """What commands cannot do with several sensitive attributes, and criteria that look at several groups."""
     if len(spec.columns.attributes) < 2:
         return
-    chosen = command == "attack" and spec.attack is not None and spec.attack.sensitive is not None
-    if command in ("explore", "attack") and not chosen:
-        yield f"`columns.sensitive` lists several attributes, and `{command}` is for one: declare one of them"
+    sections = {"explore": spec.explore, "attack": spec.attack}
+    section = sections.get(command)
+    if command in sections and (section is None or section.sensitive is None):
+        yield (
+            f"`columns.sensitive` lists several attributes, and `{command}` is for one: name it in "
+            f"`{command}.sensitive`"
+        )
     demanded = [(at, *pair) for at, part in spec.privacy.parts.items() for pair in part.demanded]
     for at, family, given in demanded:
         traits, name = family.traits, f"`{dotted((*at, family.field))}`"
@@ -132,7 +142,7 @@ def lacking_for_several(spec: ReleaseSpec, command: Command) -> Iterator[str]:
             when, _ = traits.coupling
             told = f"{name} {when}".rstrip()
             yield f"{told} looks at several groups together, and {ONE}: demand less, or declare one attribute"
-        elif command == "check" and not traits.closed("svpi"):
+        elif command in ("check", "explore") and not traits.closed("svpi"):
             yield (
                 f"{name} is not closed under union, so with several sensitive attributes it "
                 "would have to hold for whatever of them somebody knows: remove it, or declare one attribute"

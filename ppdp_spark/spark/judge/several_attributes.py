@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.criteria.families import families
+from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.run.criteria.guarantees import measured_criteria
 from ppdp_spark.run.criteria.several_attributes import (
     criteria_of_groups,
@@ -42,11 +43,28 @@ def read_attributes(table: DataFrame, columns: ColumnsSpec) -> dict[str, Grouped
     """
     if len(columns.attributes) < 2:
         return {"".join(attribute.column for attribute in columns.attributes): read_groups(table, columns)}
-    cells, known = {}, _known(columns)
+    cells = {}
     for attribute in columns.attributes:
         alone = columns.model_copy(update={"sensitive": attribute})
-        cells[attribute.column] = read_groups(table, alone, also=known_beside(attribute.column, known))
+        cells[attribute.column] = read_groups(table, alone, also=known_in_rows(attribute.column, columns))
     return cells
+
+
+def judged_groups(
+    privacy: PrivacySpec,
+    columns: ColumnsSpec,
+    table: DataFrame,
+    domain: ValueDomain,
+    *,
+    measured: bool = False,
+) -> list[VerdictRow]:
+    """The criteria of groups for the groups, and what is `measured` of them unasked.
+
+    `domain` is that of any attribute: they do not look at values.
+    """
+    groups = read_groups(table, columns.model_copy(update={"sensitive": None}))
+    unasked = measured_criteria(privacy.of_groups, groups.domain) if measured else ()
+    return groups.judge([*criteria_of_groups(privacy, {"": domain}), *unasked])
 
 
 def judged_table(
@@ -54,17 +72,14 @@ def judged_table(
 ) -> list[VerdictRow]:
     """The criteria of groups for the groups, those of values for the cells, and what was measured unasked."""
     domains = {name: grouped.domain for name, grouped in cells.items()}
-    groups = read_groups(table, columns.model_copy(update={"sensitive": None}))
     rows = list(unprotected(privacy, domains)) if privacy.criteria else []
-    measured = measured_criteria(privacy.of_groups, groups.domain)
-    rows += groups.judge([*criteria_of_groups(privacy, domains), *measured])
+    rows += judged_groups(privacy, columns, table, next(iter(domains.values())), measured=True)
     of_groups = {name for family in families() if not family.traits.sensitive for name in family.names}
-    known = _known(columns)
     for name, grouped in cells.items():
         criteria = criteria_of_values(privacy, name, grouped.domain)
         measured = measured_criteria(privacy.of_attribute(name), grouped.domain)
         asked = [*criteria, *(one for one in measured if one.name not in of_groups)]
-        rows += labelled(grouped.judge(asked), name, known_beside(name, known))
+        rows += labelled(grouped.judge(asked), name, known_in_rows(name, columns))
     return rows
 
 
@@ -93,6 +108,6 @@ def feasible_cells(rows: DataFrame, spec: ReleaseSpec, profile: Profile) -> list
     return [row for some in told for row in some]
 
 
-def _known(columns: ColumnsSpec) -> tuple[str, ...]:
-    """The attributes that somebody may know of a person."""
-    return columns.known or tuple(attribute.column for attribute in columns.attributes)
+def known_in_rows(attribute: str, columns: ColumnsSpec) -> tuple[str, ...]:
+    """The other attributes that somebody may know of a person, where rows show all: all unless declared."""
+    return known_beside(attribute, columns.known or [each.column for each in columns.attributes])

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from ppdp_spark import anonymize, attack, check, eligibility, verify
+from ppdp_spark import anonymize, attack, check, eligibility, explore, verify
 from ppdp_spark.errors import DataError, InfeasibleError
 from ppdp_spark.run.storage import Folder, table_digests
 
@@ -176,6 +176,32 @@ def test_a_table_in_which_all_pairs_occur_passes_the_check(spark):
     assert run.summary["release"]["groups"] == 3
     three = {**wanted, "privacy": {"l_diversity": {"kind": "distinct", "l": 3}}}
     assert [row.parameters["sensitive"] for row in check(three, table=table).verdict.failures] == ["ill"]
+
+
+@pytest.mark.slow
+def test_one_of_several_attributes_is_explored_in_the_cells_of_the_others(spark):
+    """The same as the table whose groups are the cells."""
+    rng = random.Random(3)
+    rows = [(g, rng.choice("abc"), rng.choice("xy")) for g in range(4) for _ in range(20)]
+    table = spark.createDataFrame(
+        [(*row, f"{row[0]}{row[2]}") for row in rows], "g int, ill string, job string, cell string"
+    )
+    columns = {"group": "g", "sensitive": ["ill", "job"]}
+    privacy = {
+        "k_anonymity": 15,
+        "per_attribute": {"ill": {"skyline": {"default": [{"l": 0, "k": 1, "m": 0, "c": 0.9}]}}},
+    }
+    given = {"version": 1, "dataset": "explored", "columns": columns, "privacy": privacy}
+    limits = {"confidence": [0.7], "max_l": 1, "max_m": 1}
+    found = explore({**given, "explore": {"sensitive": "ill", **limits}}, table=table)
+    alone = {**given, "columns": {"group": "cell", "sensitive": "ill"}, "privacy": {}, "explore": limits}
+    cells = explore(alone, table=table)
+    told = [{**each, "attribute": "ill", "known": ["job"]} for each in cells.summary["knowledge"]]
+    assert found.summary["knowledge"] == told and len(told) == 3
+    assert found.summary["release"] == {"groups": 8}
+    size, *points = found.verdict.rows
+    assert (size.criterion, size.groups, size.value) == ("k_anonymity", 4, 20.0)
+    assert {row.parameters["sensitive"] for row in points} == {"ill"} and len(points) == 3
 
 
 def test_attributes_may_have_criteria_of_their_own(spark, tmp_path, monkeypatch):

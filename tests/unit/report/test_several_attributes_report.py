@@ -6,6 +6,7 @@ from typing import Any
 
 from ppdp_spark.core.criteria.base import VerdictRow as Row
 from ppdp_spark.report import guarantees, render
+from ppdp_spark.report.sections.surfaces import controls, surfaces
 from ppdp_spark.run.results import Verdict
 from ppdp_spark.spark.judge.value_order import unlinked_row
 
@@ -102,6 +103,18 @@ def test_a_linked_release_names_who_knows_what_and_who_must_not():
     assert "Side by side; may be known" in page
     assert "in<come>" not in page
     assert "Side by side" not in render(summary(), verdict)
+
+
+def test_a_knowledge_skyline_says_whose_it_is_and_who_knows_what():
+    entry = {"value": "flu", "c": 0.5, "surface": [[3]], "points": [{"l": 0, "k": 3, "m": 0}]}
+    own = {"ill": {"skyline": {"default": [{"l": 0, "k": 2, "m": 0, "c": 0.5}]}}}
+    explored = {"command": "explore", "spec": {"privacy": {"per_attribute": own}}}
+    told = summary(**explored, knowledge=[{**entry, "attribute": "ill", "known": ["in<come>"]}])
+    assert "This is about ill, for somebody who also knows the person&#x27;s “in&lt;come&gt;”" in controls(told)
+    (drawn,), _ = surfaces(told)
+    assert drawn["sentence"].startswith("Somebody who knows the ill of up to 3 other people")
+    assert drawn["demanded"] == [{"l": 0, "k": 2, "m": 0}]
+    assert "This is about" not in controls(summary(knowledge=[entry]))
 
 
 def test_the_page_lists_every_attribute_and_escapes_its_name():

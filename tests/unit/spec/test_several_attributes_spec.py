@@ -195,9 +195,17 @@ def test_which_attribute_of_a_release_is_attacked():
             attacked_attribute(manifest, chosen)
 
 
+def test_what_is_explored_is_one_of_several():
+    given = spec(explore={"sensitive": "ill"}, output={})
+    ReleaseSpec.parse(given).require_for("explore", table_given=True)
+    assert any("did you mean `income`?" in line for line in problems(spec(explore={"sensitive": "incom"})))
+    alone = spec("ill", {"k_anonymity": 2}, explore={"sensitive": "il"})
+    assert any("did you mean `ill`?" in line for line in problems(alone))
+
+
 @pytest.mark.parametrize("command", ["explore", "attack"])
 def test_commands_for_one_attribute_say_so(command):
-    wanted = f"`{command}` is for one: declare one of them"
+    wanted = f"`{command}` is for one: name it in `{command}.sensitive`"
     assert any(wanted in line for line in problems(spec(), command))
 
 
