@@ -110,7 +110,8 @@ def test_a_knowledge_skyline_says_whose_it_is_and_who_knows_what():
     own = {"ill": {"skyline": {"default": [{"l": 0, "k": 2, "m": 0, "c": 0.5}]}}}
     explored = {"command": "explore", "spec": {"privacy": {"per_attribute": own}}}
     told = summary(**explored, knowledge=[{**entry, "attribute": "ill", "known": ["in<come>"]}])
-    assert "This is about ill, for somebody who also knows the person&#x27;s “in&lt;come&gt;”" in controls(told)
+    who = "for somebody who also knows the person&#x27;s “in&lt;come&gt;”"
+    assert f"This is about ill, {who}" in controls(told)
     (drawn,), _ = surfaces(told)
     assert drawn["sentence"].startswith("Somebody who knows the ill of up to 3 other people")
     assert drawn["demanded"] == [{"l": 0, "k": 2, "m": 0}]
