@@ -153,11 +153,11 @@ class _Anonymization:
     def _placed(self, coded: CodedTable) -> Placements:
         """Groups that satisfy every criterion, unless the table or the budget does not allow any."""
         profile = coded.profile
-        known, case = self.spec.columns.known, case_of(self.spec)
-        whole = feasibility(self.spec.privacy, profile, known)
+        case, whole = case_of(self.spec), feasibility(self.spec.privacy, profile, self.spec.columns.known)
         whole += enough_households(coded.rows, self.spec)
-        whole += feasible_cells(coded.rows, self.spec, profile)
-        self._stop(infeasible(whole, case, LINKED if known else ""))
+        cells = feasible_cells(coded.rows, self.spec, profile)
+        advice = "" if all(row.ok for row in cells) else LINKED
+        self._stop(infeasible([*whole, *cells], case, advice))
         partitioner = partitioner_of(coded)
         self._stop(infeasible(partitioner.necessary(), case, TOO_FREQUENT if coded.least is None else ""))
         placed, people = partitioner.place(), profile.took_part

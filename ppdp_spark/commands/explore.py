@@ -8,8 +8,9 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.commands.check import finding_facts, grouped_people
+from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.groups import GroupSummaries, IntArray
-from ppdp_spark.core.data.value_names import codes_of_names
+from ppdp_spark.core.data.value_names import ValueDomain, codes_of_names
 from ppdp_spark.core.explorer import knowledge_skyline as knowledge
 from ppdp_spark.core.explorer.knowledge_skyline import (
     Bounds,
@@ -30,7 +31,7 @@ from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.several_attributes import judged_groups, known_in_rows, read_attributes
-from ppdp_spark.spec import ExploreSpec, ReleaseSpec, SpecLike
+from ppdp_spark.spec import ExploreSpec, PrivacySpec, ReleaseSpec, SpecLike
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
     """The knowledge skyline of chosen values at chosen confidences, on any table of groups.
 
     One scan reduces the groups to signatures; everything else happens on the driver. The verdict
-    has the spec's own skyline points, if there are any. `spec`, `table` and `spark` are those of
+    has the spec's own skyline points, if there are any. Of several sensitive attributes one is chosen, and
+    looked at in the cells of the others. `spec`, `table` and `spark` are those of
     `anonymize`.
     """
     spec, stages = ReleaseSpec.of(spec), Stages()
@@ -70,8 +72,7 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
         domain = grouped.domain
         require_named_values(spec.privacy, {each: cells[each].domain for each in cells})
         several = len(cells) > 1
-        own = spec.privacy.of_attribute(name) if several else spec.privacy
-        criteria = criteria_of(own, domain)
+        criteria = criteria_of(spec.privacy.of_attribute(name) if several else spec.privacy, domain)
         with stages.stage("scan"):
             signing = [_Signing(value, domain.case, bounds.max_l) for value in values]
             found = grouped.reduce([*signing, *criteria])
@@ -84,15 +85,21 @@ def explore(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSessi
     rows = [row for criterion, statistic in pairs for row in criterion.decide(statistic)]
     beside = known_in_rows(name, spec.columns) if several else ()
     rows = [*shared, *(labelled(rows, name, beside) if several else rows)]
-    demanded = spec.privacy.only(name) if several else spec.privacy
-    nothing = spec.privacy.criteria and promises_nothing(demanded, criteria_of(demanded, domain), domain)
-    verdict = Verdict((NOTHING, *rows) if nothing else tuple(rows))
+    verdict = Verdict((*_unsafe(spec.privacy, name if several else None, domain), *rows))
     read = {"source": source_of(spec, table), **input_facts(brought)}
     summary = finding_facts(spec, "explore", stages, cells, read=read)
     summary["release"] = {"groups": skylines[0].groups}
     about = {"attribute": name, "known": list(beside)} if several else {}
     summary["knowledge"] = [{**_named(skyline, grouped), **about} for skyline in skylines]
     return write_findings(spec, "explore", verdict, summary)
+
+
+def _unsafe(privacy: PrivacySpec, attribute: str | None, domain: ValueDomain) -> list[VerdictRow]:
+    """A failing row where criteria are demanded and show anybody alone, whatever their value."""
+    demanded = privacy if attribute is None else privacy.only(attribute)
+    if not (privacy.criteria and promises_nothing(demanded, criteria_of(demanded, domain), domain)):
+        return []
+    return [NOTHING if attribute is None else NOTHING.of_attribute(attribute)]
 
 
 def _chosen(grouped: Grouped, wanted: ExploreSpec) -> list[int]:

@@ -99,12 +99,13 @@ class BucketizedForm(FormOnSpark):
         single = sensitive["case"] == "svpi"
         return replace(grouped, files=BucketFiles.of(spark, data, table, column, typed, single=single))
 
-    def records(self, spark: SparkSession, data: Folder, attributes: Sequence[str]) -> DataFrame:
+    def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
         table = spark.read.parquet((data / SENSITIVE_TABLE).literal)
         counted = F.col(C.COUNT).cast("bigint")
         wrong = F.raise_error(F.lit(TWO_WAYS)).cast("bigint")
         people = F.when(counted >= 1, counted).otherwise(wrong).alias(C.COUNT)
-        return table.select(C.GROUP_ID, *map(C.column, attributes), people)
+        held = [C.column(name).alias(ours) for name, ours in attributes.items()]
+        return table.select(C.GROUP_ID, *held, people)
 
     def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         return _shown(spark, data, values)

@@ -141,8 +141,11 @@ class FormOnSpark(ABC):
         """Tables with columns of several sensitive attributes, which are sorted in each group."""
 
     @abstractmethod
-    def records(self, spark: SparkSession, data: Folder, attributes: Sequence[str]) -> DataFrame:
-        """The combinations of values of linked attributes in each group, with `count` people each."""
+    def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
+        """The combinations of values of linked attributes in each group, with `count` people each.
+
+        `attributes` are their columns, with our names, which no column of a user's can have.
+        """
 
     @abstractmethod
     def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:

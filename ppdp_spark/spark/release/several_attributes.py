@@ -61,21 +61,19 @@ def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, 
 
 def _judged_linked(spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
     """Criteria of groups in groups, those of each attribute in the cells of what is known beside it."""
-    form, privacy, known = (
-        form_in(manifest),
-        published_privacy(manifest["privacy"]),
-        known_attributes(manifest),
-    )
-    declared = published_attributes(manifest)
-    names = [attribute["column"] for attribute in declared]
-    records = form.records(spark, data, names)
+    form, privacy = form_in(manifest), published_privacy(manifest["privacy"])
+    known = known_attributes(manifest)
+    names = [attribute["column"] for attribute in published_attributes(manifest)]
+    held = {name: C.sensitive(place) for place, name in enumerate(names)}
+    records = form.records(spark, data, held)
 
-    def cells(attribute: Mapping[str, Any]) -> Grouped:
-        beside = known_beside(attribute["column"], known)
-        keys = {f"key{i}": C.column(name) for i, name in enumerate((C.GROUP_ID, *beside))}
-        return counted_groups(records, keys, attribute, people=F.col(C.COUNT))
+    def cells(attribute: str) -> Grouped:
+        keys = [C.GROUP_ID, *(held[name] for name in known_beside(attribute, known))]
+        one = {"column": held[attribute], "case": "svpi"}
+        named = {f"key{i}": F.col(key) for i, key in enumerate(keys)}
+        return counted_groups(records, named, one, people=F.col(C.COUNT))
 
-    reading = [partial(form.read, spark, data, manifest), *(partial(cells, each) for each in declared)]
+    reading = [partial(form.read, spark, data, manifest), *(partial(cells, name) for name in names)]
     groups, *found = all_at_once(spark, reading)
     read = dict(zip(names, found, strict=True))
     domains = {name: grouped.domain for name, grouped in read.items()}

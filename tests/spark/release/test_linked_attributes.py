@@ -119,6 +119,15 @@ def test_the_files_do_not_depend_on_the_order_or_the_partitions_of_rows(spark, t
 
 
 @pytest.mark.slow
+def test_a_column_may_be_called_as_ours_are(spark, tmp_path):
+    table = people().rename_columns(["age", "sex", "count", "Sensitive", "value"])
+    given = spec(tmp_path, "generalized")
+    given["columns"] |= {"sensitive": ["count", "Sensitive", "value"], "sensitive_linked": {}}
+    given["privacy"] = {"k_anonymity": 5, "l_diversity": {"kind": "distinct", "l": 2}}
+    assert anonymize(given, table=spark.createDataFrame(table)).ok
+
+
+@pytest.mark.slow
 def test_anybody_who_checks_the_table_finds_the_same(spark, tmp_path):
     run = anonymize(spec(tmp_path, "generalized"), table=spark.createDataFrame(people()))
     columns = {"group": "group_id", "sensitive": list(NAMES), "sensitive_linked": {"known": list(KNOWN)}}
@@ -183,7 +192,7 @@ def test_a_cell_that_tells_is_found_in_the_files(spark, tmp_path, form):
 
 @pytest.mark.slow
 def test_linked_attributes_of_any_type_by_either_writer(spark, tmp_path, monkeypatch):
-    """The table of combinations by tasks and by Spark, with dates, decimals, floats and truth values."""
+    """Combinations by tasks and by Spark, with dates, decimals, floats and truth values."""
     from ppdp_spark.spark.release import publication
 
     rng = random.Random(4)
