@@ -245,6 +245,11 @@ class AttackSpec(SpecModel):
     """
 
     release: Text | None = Field(default=None, description="Output folder of a release of ours.")
+    sensitive: Text | None = Field(
+        default=None,
+        examples=["diagnosis"],
+        description="Which sensitive column of the release is attacked, if it has several.",
+    )
     original: OriginalSpec | None = Field(
         default=None,
         description="The table it was made from, for mining and to measure the distance.",
@@ -274,6 +279,10 @@ class AttackSpec(SpecModel):
             for key in ("people", "knowledge", "mine"):
                 if data.get(key):
                     yield ("learn",), f"is about somebody without knowledge: attack apart from `{key}`"
+            if data.get("sensitive") is not None:
+                yield ("learn",), "is for a release of one sensitive attribute: remove it, or `sensitive`"
+        if data.get("sensitive") is not None and data.get("release") is None:
+            yield ("sensitive",), "chooses a column of a release of ours: add `release`, or remove it"
         people, knowledge = data.get("people") or (), data.get("knowledge") or ()
         if not isinstance(people, list | tuple) or not isinstance(knowledge, list | tuple):
             return
