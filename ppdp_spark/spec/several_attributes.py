@@ -57,15 +57,20 @@ def several_problems(
     if partitioner is not None and not partitioner.several:
         able = " or ".join(one.name for one in PARTITIONERS.values() if one.several)
         yield ("partitioner",), f"({shown(given)}) {ONE}: use {able}"
+    yield from _column_problems(columns)
+    for section in ("explore", "attack"):
+        if data.get(section) is not None and fields_of(data[section]).get("sensitive") is None:
+            yield (section,), f"{ONE}: remove it, or name one in `{section}.sensitive`"
+
+
+def _column_problems(columns: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """Columns that are for one attribute, or may not stand beside several."""
     if columns.get("publish_as_is"):
         yield ("columns", "publish_as_is"), _beside(linked=columns.get("sensitive_linked") is not None)
     if columns.get("household") is not None:
         yield ("columns", "household"), f"{ONE}: remove it, or declare one attribute"
     if fields_of(WeightSpec.written_out(columns.get("weight"))).get("publish"):
         yield ("columns", "weight", "publish"), f"{ONE}: remove it, or declare one attribute"
-    for section in ("explore", "attack"):
-        if data.get(section) is not None and fields_of(data[section]).get("sensitive") is None:
-            yield (section,), f"{ONE}: remove it, or name one in `{section}.sensitive`"
 
 
 def _explored_problems(given: Any, names: list[str]) -> Iterator[tuple[Location, str]]:

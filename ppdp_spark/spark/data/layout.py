@@ -244,7 +244,7 @@ class Layout:
         return any(domain.of_rows for domain in self.domains)
 
     def _by_value(self, people: People, groups: Partition) -> dict[str, pa.Array]:
-        """Lists of several attributes, each in the order of its own values, or of rows: who has which is lost.
+        """Lists of several attributes, or of rows, each in the order of its values: who has which is lost.
 
         Linked, they are in one order: values of one person stay together, and apart from the person's codes.
         """

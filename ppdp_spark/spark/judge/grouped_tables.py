@@ -120,8 +120,8 @@ def counted_groups(
 ) -> Grouped:
     """Count the values of every group; `same` must not vary within one of ours, whose rows lie together.
 
-    `sensitive` is what the spec or the manifest says of the attribute. Where everybody has one value, a row may
-    stand for so many `people` as that column says.
+    `sensitive` is what the spec or the manifest says of the attribute. Where everybody has one value, a row
+    may stand for so many `people` as that column says.
     """
     grouped = _counted(table, keys, sensitive, same=same, people=people)
     return replace(grouped, sensitivity=Sensitivity.declared(sensitive or {}))

@@ -13,6 +13,7 @@ from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.manifest import known_attributes
 from ppdp_spark.spark.maxent.sources import attacked_attribute
 from ppdp_spark.spec import ColumnsSpec, QuasiIdentifierSpec, ReleaseSpec, SensitiveSpec
+from ppdp_spark.spec.requirements import lacking
 
 POINT = {"l": 0, "k": 1, "m": 0, "c": 0.5}
 PRIVACY = {
@@ -235,3 +236,43 @@ def test_named_values_are_looked_for_in_their_own_attribute():
 def test_a_manifest_with_an_unknown_criterion_of_one_attribute_is_not_read():
     with pytest.raises(DataError, match="ke_anonymity"):
         published_privacy({"k_anonymity": 2, "per_attribute": {"ill": {"ke_anonymity": {"k": 2}}}})
+
+
+SOME = ({"column": "ill", "not_sensitive": ["none"]}, "income")
+
+
+@pytest.mark.parametrize("command", ["anonymize", "eligibility", "check", "suppress"])
+@pytest.mark.parametrize(
+    "sensitive, columns, field",
+    [
+        (SOME, {}, "`not_sensitive` and `only` in `columns.sensitive`"),
+        (("ill", "income"), {"weight": "w"}, "`columns.weight`"),
+        (
+            ("ill", "income"),
+            {"person": "id", "quasi_identifiers": {"age": {"type": "numeric", "varies": "range"}}},
+            "`columns.quasi_identifiers.age.varies` (range)",
+        ),
+    ],
+)
+def test_what_is_not_derived_for_linked_attributes_is_refused(sensitive, columns, field, command):
+    linked = spec(sensitive, columns={**columns, "sensitive_linked": {}})
+    told = f"{field} cannot be combined with `columns.sensitive_linked`"
+    assert [each for each in problems(linked, command) if each.startswith(told)]
+    apart = ReleaseSpec.parse(spec(sensitive, columns=columns))
+    assert not [each for each in lacking(apart, command, table_given=True) if "sensitive_linked" in each]
+
+
+def test_one_attribute_of_several_is_chosen_only_where_all_values_need_protection():
+    some = "is not defined where some values need no protection"
+    suppressing = spec(SOME, suppression={"method": "r", "l": 2, "attribute": "income"})
+    for command in ("anonymize", "eligibility", "suppress"):
+        assert [each for each in problems(suppressing, command) if f"`suppression.attribute` {some}" in each]
+    exploring = spec(SOME, explore={"sensitive": "income"})
+    assert [each for each in problems(exploring, "explore") if f"`explore.sensitive` {some}" in each]
+
+
+def test_nothing_is_learnt_from_a_release_of_which_one_attribute_is_chosen():
+    given = spec(attack={"release": "out", "sensitive": "ill", "learn": "naive_bayes"})
+    assert problems(given) == [
+        "`attack.learn` is for a release of one sensitive attribute: remove it, or `sensitive`"
+    ]
