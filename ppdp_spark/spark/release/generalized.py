@@ -127,7 +127,7 @@ class RowwiseForm(GeneralizedForm):
         described = [C.column(name) for name in manifest["columns"]["quasi_identifiers"]]
         return rows_of_groups(table, sensitive["column"], F.xxhash64(*described))
 
-    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
+    def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         """As many people as a group says it has; which rows are whose is not used."""
         table = spark.read.parquet(data.literal)
         each = F.explode(F.sequence(F.lit(1), F.col(C.PEOPLE))).alias("place")

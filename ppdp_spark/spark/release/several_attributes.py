@@ -68,11 +68,7 @@ def _judged_linked(spark: SparkSession, data: Folder, manifest: Mapping[str, Any
     """Criteria of groups in groups, those of each attribute in the cells of what is known beside it."""
     form, privacy = form_in(manifest), published_privacy(manifest["privacy"])
     known, declared = known_attributes(manifest), published_attributes(manifest)
-    if any(Sensitivity.declared(attribute) is not None for attribute in declared):
-        raise DataError(
-            f"`sensitive` in {MANIFEST} says that some values need no protection, which is not defined where "
-            "sensitive attributes are linked"
-        )
+    _require_linkable(manifest)
     names = [attribute["column"] for attribute in declared]
     held = {name: C.sensitive(place) for place, name in enumerate(names)}
     records = form.records(spark, data, held)
@@ -101,6 +97,20 @@ def _judged_linked(spark: SparkSession, data: Folder, manifest: Mapping[str, Any
     shared, *own = all_at_once(spark, scans)
     told = [labelled(rows, name, known_beside(name, known)) for name, rows in zip(names, own, strict=True)]
     return [*unprotected(privacy, domains), *shared, *(row for rows in told for row in rows)]
+
+
+def _require_linkable(manifest: Mapping[str, Any]) -> None:
+    """`DataError` where a manifest says what is not defined for linked attributes: no spec of ours does."""
+    if any(Sensitivity.declared(attribute) is not None for attribute in published_attributes(manifest)):
+        raise DataError(
+            f"`sensitive` in {MANIFEST} says that some values need no protection, which is not defined where "
+            "sensitive attributes are linked"
+        )
+    for said in ("weights", "households"):
+        if said in manifest:
+            raise DataError(f"`{said}` in {MANIFEST} is not defined where sensitive attributes are linked")
+    if form_in(manifest).traits.of_rows:
+        raise DataError(f"`form` in {MANIFEST} is not defined where sensitive attributes are linked")
 
 
 def _eligible(manifest: Mapping[str, Any], attribute: str, grouped: Grouped) -> list[Eligibility]:
