@@ -166,10 +166,8 @@ def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, 
     manifest = release.read_json(MANIFEST)
     chosen = None if spec.attack is None else spec.attack.sensitive
     source, kept = release_source(spark, release, manifest, chosen), list[DataFrame]()
-    declared = {attribute.column: attribute.sensitivity for attribute in spec.columns.attributes}
-    one = spec.columns.attribute if len(declared) == 1 else None
-    stated = declared.get(chosen) if chosen is not None else one and one.sensitivity
-    if stated not in (None, source.domain.sensitivity):
+    named = [one for one in spec.columns.attributes if chosen is None or one.column == chosen]
+    if any(one.sensitivity not in (None, source.domain.sensitivity) for one in named):
         raise SpecError(
             "`columns.sensitive` protects other values than the manifest of `attack.release` says: remove "
             "`not_sensitive` and `only`"
