@@ -11,7 +11,9 @@ from ppdp_spark.errors import DataError, InternalError, SpecError
 from ppdp_spark.run.criteria.guarantees import public_privacy, published_privacy
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.manifest import known_attributes
+from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.maxent.sources import attacked_attribute
+from ppdp_spark.spark.release.several_attributes import judged_release
 from ppdp_spark.spec import ColumnsSpec, QuasiIdentifierSpec, ReleaseSpec, SensitiveSpec
 from ppdp_spark.spec.requirements import lacking
 
@@ -276,3 +278,20 @@ def test_nothing_is_learnt_from_a_release_of_which_one_attribute_is_chosen():
     assert problems(given) == [
         "`attack.learn` is for a release of one sensitive attribute: remove it, or `sensitive`"
     ]
+
+
+@pytest.mark.parametrize(
+    "said, told",
+    [
+        ({"sensitive": [{"column": "ill", "case": "svpi", "only": ["flu"]}]}, "`sensitive` in release.json"),
+        ({"weights": {"publish": False}}, "`weights` in release.json"),
+        ({"households": {"members_know_each_other": False}}, "`households` in release.json"),
+        ({"form": "rowwise"}, "`form` in release.json"),
+    ],
+)
+def test_a_linked_manifest_that_says_what_is_not_defined_is_not_believed(said, told):
+    declared = [{"column": name, "case": "svpi"} for name in ("ill", "income")]
+    manifest = {"form": "generalized", "privacy": {"k_anonymity": 2}, "linked": {"known": ["income"]}, **said}
+    manifest["sensitive"] = [*said.get("sensitive", declared[:1]), declared[1]]
+    with pytest.raises(DataError, match=f"{told}.* linked"):
+        judged_release(None, Folder.at("release"), manifest)
