@@ -15,6 +15,7 @@ from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.audits import silence
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.criteria.refusals import (
+    LINKED,
     TOO_FREQUENT,
     Refusal,
     blindly,
@@ -40,6 +41,7 @@ from ppdp_spark.spark.data.survey_weights import WeightFacts, kept_units, requir
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes, require_single_values
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
+from ppdp_spark.spark.judge.several_attributes import feasible_cells
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.leftovers import values_placed
 from ppdp_spark.spark.partition.partitioners import partitioner_of
@@ -176,10 +178,11 @@ class _Anonymization:
     def _placed(self, coded: CodedTable) -> Placements:
         """Groups that satisfy every criterion, unless the table or the budget does not allow any."""
         profile = coded.profile
-        whole = feasibility(self.spec.privacy, profile)
+        case, whole = case_of(self.spec), feasibility(self.spec.privacy, profile, self.spec.columns.known)
         whole += [*enough_households(coded.rows, self.spec), *enough_population(coded.rows, self.spec)]
-        case = case_of(self.spec)
-        self._stop(infeasible(whole, case))
+        cells = feasible_cells(coded.rows, self.spec, profile)
+        advice = "" if all(row.ok for row in cells) else LINKED
+        self._stop(infeasible([*whole, *cells], case, advice))
         partitioner = partitioner_of(coded)
         self._stop(infeasible(partitioner.necessary(), case, TOO_FREQUENT if coded.least is None else ""))
         placed, people = partitioner.place(), profile.took_part
@@ -214,7 +217,7 @@ class _Anonymization:
             coded.profile.attributes,
             rows={"input": coded.profile.rows, "published": metrics["people"], **_written(metrics)},
             groups=metrics["groups"],
-            suppression=suppression.public_facts(decision),
+            suppression=suppression.public_facts(self.spec, decision),
             files=table_digests(self.staging.release),
             least=coded.least,
             population=None if weighted is None else decimal_text(weighted["units"]),

@@ -121,7 +121,10 @@ def _attacked(
             learning = learned_step(wanted, release, attacking=attacking, survey=survey, found=found)
     release.warn_of_size(round(survey.people))
     protected = release.source.domain.protected
-    verdict = Verdict(verdict_rows(found, learning, wanted.threshold, survey=survey, protected=protected))
+    told = verdict_rows(found, learning, wanted.threshold, survey=survey, protected=protected)
+    if wanted.sensitive is not None:
+        told = tuple(row.of_attribute(wanted.sensitive) for row in told)
+    verdict = Verdict(told)
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)

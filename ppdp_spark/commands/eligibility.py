@@ -18,6 +18,7 @@ from ppdp_spark.run.criteria.refusals import NOT_FOUND
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
+from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import household_words, require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import input_facts, one_record_each
 from ppdp_spark.spark.data.profile import Profile, profile_table, take_part
@@ -26,6 +27,7 @@ from ppdp_spark.spark.data.tables import Roles, assign_roles, require_single_val
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import held_tables
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
+from ppdp_spark.spark.judge.several_attributes import feasible_cells
 from ppdp_spark.spark.partition.whole_table import (
     enough_households,
     enough_population,
@@ -72,12 +74,14 @@ def eligibility(spec: SpecLike, *, table: TableLike | None = None, spark: SparkS
 
 def _undivided(people: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Profile) -> list[VerdictRow]:
     """The verdict on everybody as one group; no release is safer where unions of safe groups are safe."""
-    whole = feasibility(spec.privacy, profile)
+    whole = feasibility(spec.privacy, profile, spec.columns.known)
     if spec.columns.household is not None:
         words = household_words(people, spec.columns.household.column)
         whole += enough_households(people.where(take_part(people, spec, roles)).select(*words), spec)
     if spec.columns.weight is not None:
         units = units_of(people, spec.columns.weight.column).alias(C.WEIGHT)
         whole += enough_population(people.where(take_part(people, spec, roles)).select(units), spec)
+    if spec.columns.known:
+        whole += feasible_cells(encode_rows(people, spec, roles, profile, only=()), spec, profile)
     decisive = suppression_stage.decisive(spec, profile)
     return [*suppression_stage.decide(spec, decisive, random.Random()).rows, *whole]

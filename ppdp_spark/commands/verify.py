@@ -34,6 +34,7 @@ from ppdp_spark.run.storage import (
     MANIFEST,
     PRIVATE,
     RELEASE,
+    SENSITIVE_TABLE,
     WEIGHTS,
     Folder,
     table_digests,
@@ -132,7 +133,9 @@ def _weighed(
     if "weights" not in manifest:
         return [one.unknown("the manifest knows of no weights") for one in population_criteria(privacy)]
     form, stated = form_in(manifest), manifest["weights"]
-    shown = form.as_attack_source(spark, release / DATA).people if stated["publish"] else None
+    shown = (
+        form.as_attack_source(spark, release / DATA, SENSITIVE_TABLE).people if stated["publish"] else None
+    )
     apart = form.traits.codes_published
     return weighed_groups.verified(privacy, stated, shown, grouped, owned / WEIGHTS, told_apart=apart)
 

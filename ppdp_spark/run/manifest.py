@@ -8,6 +8,7 @@ from typing import Any
 from ppdp_spark.core.data.attributes import Attribute, Ordered
 from ppdp_spark.core.data.forms import FORMS, GROUP_ID
 from ppdp_spark.core.partition.least_size import LeastSize
+from ppdp_spark.errors import DataError
 from ppdp_spark.run.criteria.guarantees import public_privacy
 from ppdp_spark.run.summary import one_or_all, package_version
 from ppdp_spark.spec import ReleaseSpec, SensitiveSpec, WeightSpec
@@ -17,6 +18,18 @@ def published_attributes(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The sensitive attributes of a release, `column` and `case` of each: none, one or several."""
     stated = manifest["sensitive"]
     return [] if stated is None else list(stated) if isinstance(stated, list) else [stated]
+
+
+def known_attributes(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sensitive attributes that somebody may know of a person: some if they are linked, none if not."""
+    linked = manifest.get("linked")
+    if linked is None:
+        return ()
+    names = [attribute["column"] for attribute in published_attributes(manifest)]
+    known = linked.get("known") if isinstance(linked, Mapping) else None
+    if not known or not isinstance(known, list) or any(name not in names for name in known):
+        raise DataError("`linked` in the manifest does not say which sensitive attributes may be known")
+    return tuple(name for name in names if name in known)
 
 
 def public_manifest(
@@ -70,6 +83,7 @@ def public_manifest(
         },
         **_bounds(spec, attributes),
         "sensitive": one_or_all(sensitive),
+        **({"linked": {"known": list(spec.columns.known)}} if spec.columns.known else {}),
         **households,
         **weights,
         "files": files,

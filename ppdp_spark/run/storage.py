@@ -175,9 +175,12 @@ def tidy_table(folder: Folder) -> None:
             (folder / name).delete()
 
 
-def value_tables(attributes: int) -> list[str]:
-    """Folders of the values of a bucketized release: `sensitive`, or one for each of several attributes."""
-    if attributes == 1:
+def value_tables(attributes: int, *, linked: bool = False) -> list[str]:
+    """Folders of the values of a bucketized release: `sensitive`, or one for each of several attributes.
+
+    Attributes that are linked share one.
+    """
+    if attributes == 1 or linked:
         return [SENSITIVE_TABLE]
     return [f"{SENSITIVE_TABLE}_{place}" for place in range(1, attributes + 1)]
 

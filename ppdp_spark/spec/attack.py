@@ -238,6 +238,17 @@ class MineSpec(SpecModel):
         return tuple((more, less, within) for within in self.within for more, less in pairs)
 
 
+def _learning_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """What an adversary who learns from the release does not have."""
+    if data.get("learn") is None:
+        return
+    for key in ("people", "knowledge", "mine"):
+        if data.get(key):
+            yield ("learn",), f"is about somebody without knowledge: attack apart from `{key}`"
+    if data.get("sensitive") is not None:
+        yield ("learn",), "is for a release of one sensitive attribute: remove it, or `sensitive`"
+
+
 class AttackSpec(SpecModel):
     """What `attack` tries: the conclusions of an adversary who knows the release and more.
 
@@ -245,6 +256,11 @@ class AttackSpec(SpecModel):
     """
 
     release: Text | None = Field(default=None, description="Output folder of a release of ours.")
+    sensitive: Text | None = Field(
+        default=None,
+        examples=["diagnosis"],
+        description="Which sensitive column of the release is attacked, if it has several.",
+    )
     original: OriginalSpec | None = Field(
         default=None,
         description="The table it was made from, for mining and to measure the distance.",
@@ -270,10 +286,9 @@ class AttackSpec(SpecModel):
             yield ("original",), "is missing: `mine` finds its rules in the original table"
         if data.get("external") is not None and data.get("release") is None:
             yield ("external",), "resolves generalized releases of ours: add `release`, or remove it"
-        if data.get("learn") is not None:
-            for key in ("people", "knowledge", "mine"):
-                if data.get(key):
-                    yield ("learn",), f"is about somebody without knowledge: attack apart from `{key}`"
+        yield from _learning_problems(data)
+        if data.get("sensitive") is not None and data.get("release") is None:
+            yield ("sensitive",), "chooses a column of a release of ours: add `release`, or remove it"
         people, knowledge = data.get("people") or (), data.get("knowledge") or ()
         if not isinstance(people, list | tuple) or not isinstance(knowledge, list | tuple):
             return

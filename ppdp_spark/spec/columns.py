@@ -281,6 +281,16 @@ class SensitiveSpec(OneColumnSpec):
 _VALUE_LISTS = ("not_sensitive", "only", "may_be_absent")
 
 
+class LinkedSpec(SpecModel):
+    """Sensitive attributes published side by side, and which of them somebody may know of a person."""
+
+    known: SomeNames | None = Field(
+        default=None,
+        examples=["[income]"],
+        description="Sensitive columns of which an adversary may know a person's values; all when left out.",
+    )
+
+
 SensitiveSpecs = Annotated[tuple[SensitiveSpec, ...], Field(min_length=1)]
 _SEVERAL: TypeAdapter[tuple[SensitiveSpec, ...]] = TypeAdapter(SensitiveSpecs)
 
@@ -326,6 +336,11 @@ class ColumnsSpec(SpecModel):
         description="Protected by all criteria but k-anonymity. Several, in a list, are published "
         "independently of each other.",
     )
+    sensitive_linked: LinkedSpec | None = Field(
+        default=None,
+        description="Several sensitive columns are published side by side, and each is judged for somebody "
+        "who knows the person's values of others.",
+    )
     publish_as_is: Names = Field(
         default=(), description="Published unchanged: must not help to recognise anyone."
     )
@@ -364,6 +379,14 @@ class ColumnsSpec(SpecModel):
     def attribute(self) -> SensitiveSpec | None:
         """The sensitive attribute, if there is one; whoever asks is not made for several."""
         return only_one(self.attributes)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The sensitive columns that somebody may know of a person, where rows keep their values together."""
+        linked, names = self.sensitive_linked, [attribute.column for attribute in self.attributes]
+        if linked is None:
+            return ()
+        return tuple(name for name in names if linked.known is None or name in linked.known)
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:

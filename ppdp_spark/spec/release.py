@@ -58,6 +58,11 @@ class SuppressionSpec(SpecModel):
     hidden: ClassVar[frozenset[str]] = frozenset({"unsafe_fixed_seed"})
 
     method: Literal["r", "safe-d", "unsafe-d", "none"] = "none"
+    attribute: Text | None = Field(
+        default=None,
+        examples=["diagnosis"],
+        description="With several sensitive columns: the one whose frequent values decide which rows go.",
+    )
     l: Annotated[int, Field(strict=True, ge=1, le=LARGEST_L)] | None = Field(
         default=None,
         description="No value may have more than one l-th of the rows; needed unless the method is none.",
@@ -134,6 +139,11 @@ class AuditSpec(SpecModel):
 class ExploreSpec(SpecModel):
     """What `explore` looks for: how much an adversary may know before a value is breached."""
 
+    sensitive: Text | None = Field(
+        default=None,
+        examples=["diagnosis"],
+        description="Which sensitive column is explored, if there are several.",
+    )
     values: SomeNames | None = Field(
         default=None, description="Sensitive values to explore; all when left out."
     )
@@ -252,6 +262,14 @@ class ReleaseSpec(SpecModel):
         problems = list(lacking(self, command, table_given=table_given))
         if problems:
             raise SpecError(problems)
+
+    @property
+    def deciding(self) -> SensitiveSpec | None:
+        """The sensitive attribute that suppression is about: the one there is, or the one that is named."""
+        named = self.suppression.attribute
+        if named is None:
+            return self.columns.attribute
+        return next(attribute for attribute in self.columns.attributes if attribute.column == named)
 
     @property
     def warnings(self) -> tuple[str, ...]:

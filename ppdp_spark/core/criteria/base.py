@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
@@ -47,10 +47,14 @@ class VerdictRow:
     def ok(self) -> bool:
         return self.status != "fail"
 
-    def of_attribute(self, attribute: str) -> VerdictRow:
-        """The same about one sensitive attribute of several, which level and parameters then name."""
-        named = {"sensitive": attribute, **self.parameters}
-        return replace(self, level=f"{attribute}: {self.level}", parameters=named)
+    def of_attribute(self, attribute: str, known: Sequence[str] = ()) -> VerdictRow:
+        """The same about one sensitive attribute of several, which level and parameters then name.
+
+        So are others that the adversary knows of the person: groups are then cells, alike in these, too.
+        """
+        named = {"sensitive": attribute, **({"known": list(known)} if known else {}), **self.parameters}
+        about = f"{attribute} given {', '.join(known)}" if known else attribute
+        return replace(self, level=f"{about}: {self.level}", parameters=named)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -71,6 +75,7 @@ class Criterion(ABC, Generic[Statistic]):
     needs_priors: ClassVar[bool] = False
     needs_households: ClassVar[bool] = False
     needs_weights: ClassVar[bool] = False
+    needs_linked: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
 
     @abstractmethod
@@ -260,19 +265,23 @@ class SeenInPart(AppliedToPart):
         return self.criterion.allowed_cuts(self.part(left), self.part(right))
 
 
-@dataclass(frozen=True)
-class OfAttribute(SeenInPart):
-    """A criterion that sees the counts of its own attribute and no others.
+class InEveryPart(AppliedToPart):
+    """A criterion that must hold in several parts of each group."""
 
-    Published independently of each other, the attributes of a group tell nothing about one another, so each
-    has to satisfy its criteria by itself: whoever knows one attribute of a person knows of another what the
-    group tells everybody [Machanavajjhala et al. 2007] [Li et al. 2012].
+    @abstractmethod
+    def parts(self, groups: GroupSummaries) -> Iterator[tuple[IntArray, GroupSummaries]]:
+        """The parts of all groups, some at a time: the group that each is of, and the part as a group."""
 
-    where
-        columns  where the values of the attribute stand among the counts of all attributes
-    """
+    def achieved(self, groups: GroupSummaries) -> FloatArray:
+        """The worst value of the parts of each group; the safest there is where it has none."""
+        worst = np.full(len(groups), np.inf if self.higher_is_safer else -np.inf)
+        keep = np.minimum if self.higher_is_safer else np.maximum
+        for owner, some in self.parts(groups):
+            keep.at(worst, owner, self.criterion.achieved(some))
+        return worst
 
-    columns: slice
-
-    def part(self, groups: GroupSummaries) -> GroupSummaries:
-        return GroupSummaries(groups.sizes, groups.counts[:, self.columns])
+    def allowed(self, groups: GroupSummaries) -> BoolArray:
+        held = np.ones(len(groups), np.bool_)
+        for owner, some in self.parts(groups):
+            held[owner[~self.criterion.allowed(some)]] = False
+        return held

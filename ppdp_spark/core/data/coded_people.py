@@ -32,31 +32,59 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Links:
+    """Which values of several attributes are one person's.
+
+    where
+        kind   the combination that every person has, by its place in `kinds`
+        kinds  the combinations that there are, shape (combinations, attributes)
+    """
+
+    kind: IntArray
+    kinds: IntArray
+
+    @classmethod
+    def of(cls, columns: Sequence[IntArray]) -> Links:
+        """From the value of every person in each attribute, counted from 0."""
+        kind = np.zeros(len(columns[0]), np.int64)
+        for column in columns:
+            width = int(column.max(initial=0)) + 1
+            kind = np.unique(kind * width + column, return_inverse=True)[1].ravel()
+        first = np.unique(kind, return_index=True)[1]
+        return cls(kind, np.stack([column[first].astype(np.int64) for column in columns], axis=1))
+
+
+@dataclass(frozen=True)
 class Sensitive:
     """The sensitive values of all people, as codes 0 .. width - 1.
 
     With one value per person, `offsets` is empty and `values[p]` is the value of person p; with sets
-    or multisets person p has values[offsets[p] : offsets[p + 1]].
+    or multisets person p has values[offsets[p] : offsets[p + 1]]. `links` are of several linked attributes.
     """
 
     width: int
     values: NDArray[np.int32]
     offsets: NDArray[np.int64]
+    links: Links | None = None
 
     @classmethod
     def single(cls, values: IntArray, width: int) -> Sensitive:
         return cls(width, np.ascontiguousarray(values, np.int32), np.empty(0, np.int64))
 
     @classmethod
-    def several(cls, columns: Sequence[IntArray], widths: Sequence[int]) -> Sensitive:
+    def several(
+        cls, columns: Sequence[IntArray], widths: Sequence[int], *, linked: bool = False
+    ) -> Sensitive:
         """Several attributes as one: the values of each have codes of their own, after those of the others.
 
-        Everybody has one value of each, whose counts then lie side by side.
+        Everybody has one value of each, whose counts then lie side by side. Which of them belong together is
+        known to criteria only if the attributes are `linked`.
         """
         firsts = np.cumsum([0, *widths])
         values = np.stack([column + first for column, first in zip(columns, firsts, strict=False)], axis=1)
         offsets = np.arange(len(values) + 1, dtype=np.int64) * len(columns)
-        return cls(int(firsts[-1]), np.ascontiguousarray(values.ravel(), np.int32), offsets)
+        links = Links.of(columns) if linked else None
+        return cls(int(firsts[-1]), np.ascontiguousarray(values.ravel(), np.int32), offsets, links)
 
     @property
     def people(self) -> int:

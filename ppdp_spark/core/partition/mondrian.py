@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.coded_people import Axis, Cuts, Partition, Sensitive
-from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, GroupSummaries, IntArray
+from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, GroupSummaries, IntArray, LinkedValues
 from ppdp_spark.core.data.households import Households
 from ppdp_spark.core.partition import segments
 
@@ -92,6 +92,16 @@ class Rows:
         sizes, nothing = level.ends - level.starts, np.empty((len(level.starts), 0), np.int64)
         sides = zip((left_sizes, sizes - left_sizes), sums, strict=True)
         return [GroupSummaries(size, nothing, population=population) for size, population in sides]
+
+    def linked_sides(self, level: _Level, attribute: IntArray, cuts: IntArray) -> list[LinkedValues]:
+        """The combinations of values on the left and on the right side of a cut of each group."""
+        links, groups = self.sensitive.links, len(level.starts)
+        assert links is not None
+        places, group = _places(level.starts, level.ends)
+        right = self.table[places, attribute[group]] > cuts[group]
+        kind = links.kind[self.table[places, self.attributes + 1]]
+        both = LinkedValues.of(group + groups * right, kind, links.kinds)
+        return [both.rows(np.arange(groups)), both.rows(np.arange(groups, 2 * groups))]
 
     def household_sides(
         self, level: _Level, attribute: IntArray, cuts: IntArray, *, members: bool
@@ -184,8 +194,11 @@ def undivided_summary(
         value = sensitive.values if sensitive.offsets.size == 0 else np.zeros(sensitive.people, np.int32)
         together = Households.of(np.zeros(sensitive.people, np.int64), households, value, 1)
     population = None if weights is None else weights.sum(dtype=np.int64, keepdims=True)
+    links, linked = sensitive.links, None
+    if links is not None:
+        linked = LinkedValues.of(np.zeros(sensitive.people, np.int64), links.kind, links.kinds)
     size = np.array([sensitive.people])
-    return GroupSummaries(size, counts[None, :], households=together, population=population)
+    return GroupSummaries(size, counts[None, :], households=together, population=population, linked=linked)
 
 
 def cuttable(
@@ -252,7 +265,7 @@ def _allowed(
     good = np.ones(len(sizes), np.bool_)
     empty = np.empty((len(sizes), 0), np.int64)
     for criterion in criteria:
-        if not (criterion.needs_counts or criterion.needs_households or criterion.needs_weights):
+        if not (_needs_more(criterion) or criterion.needs_counts):
             left, right = (GroupSummaries(side, empty) for side in (left_sizes, sizes - left_sizes))
             good &= criterion.allowed_cuts(left, right)
     for criterion in criteria:
@@ -267,6 +280,11 @@ def _allowed(
                 level.rows(still), attribute[still], code[still], left_sizes[still]
             )
             good[still] &= criterion.allowed_cuts(*summed)
+    tied = [criterion for criterion in criteria if criterion.needs_linked]
+    if tied:
+        still = np.flatnonzero(good)
+        tried = (attribute[still], code[still], left_sizes[still])
+        good[still] = _allowed_in_cells(rows, level.rows(still), tried, tied)
     counting = [criterion for criterion in criteria if criterion.needs_counts]
     if not counting:
         return good
@@ -281,6 +299,28 @@ def _allowed(
             sides = [replace(side, households=held) for side, held in zip(sides, found, strict=True)]
         for criterion in counting:
             good[some] &= criterion.allowed_cuts(*sides)
+    return good
+
+
+def _needs_more(criterion: LocalCriterion) -> bool:
+    """Whether a criterion looks at more than sizes and counts."""
+    return criterion.needs_households or criterion.needs_weights or criterion.needs_linked
+
+
+def _allowed_in_cells(
+    rows: Rows,
+    level: _Level,
+    cut: tuple[IntArray, IntArray, IntArray],
+    criteria: Sequence[LocalCriterion],
+) -> BoolArray:
+    """The same for criteria that look at which values belong together."""
+    attribute, code, left_sizes = cut
+    sizes = (left_sizes, level.ends - level.starts - left_sizes)
+    held, none = rows.linked_sides(level, attribute, code), np.empty((len(left_sizes), 0), np.int64)
+    left, right = (GroupSummaries(size, none, linked=of) for size, of in zip(sizes, held, strict=True))
+    good = np.ones(len(left_sizes), np.bool_)
+    for criterion in criteria:
+        good &= criterion.allowed_cuts(left, right)
     return good
 
 

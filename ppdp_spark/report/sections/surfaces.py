@@ -11,9 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ppdp_spark.report.format.markup import text
 from ppdp_spark.report.format.numbers import as_number, listing, mapping, number, percent
-from ppdp_spark.report.format.quoted_names import name, printable
-from ppdp_spark.report.sentences.guarantee import Setting
+from ppdp_spark.report.format.quoted_names import joined, name, printable
+from ppdp_spark.report.sentences.guarantee import Setting, column_name
+from ppdp_spark.report.sentences.several_attributes import setting_of
 from ppdp_spark.report.sentences.witness import flat, plain
 
 UNLIMITED = 2**40
@@ -31,7 +33,7 @@ def script_json(content: Any) -> str:
 
 def surfaces(summary: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int]:
     """What the script draws, and how many surfaces are left out: the safest, if all are too many."""
-    setting, skyline = Setting.of(summary), mapping(summary, "spec", "privacy", "skyline")
+    (setting, _), skyline = _explored(summary), _skyline(summary)
     drawn = [_surface(mapping(entry), setting, skyline) for entry in listing(summary, "knowledge")]
     kept: set[int] = set()
     room = LARGEST_PAYLOAD
@@ -49,8 +51,15 @@ def controls(summary: Mapping[str, Any]) -> str:
     if not drawn:
         return ""
     more = f"<p>{left_out:,} safer knowledge skylines are in summary.json.</p>" if left_out else ""
+    setting, known = _explored(summary)
+    cells = (
+        f" This is about {setting.sensitive}, for somebody who also knows the person's {joined(known)}: a "
+        "group is here what is alike in these as well."
+        if known
+        else ""
+    )
     return f"""<p>At each number ℓ and m, the largest k with which an adversary still stays below the chosen
-confidence. {_symbols(Setting.of(summary))}</p>
+confidence. {_symbols(setting)}{text(cells)}</p>
 <noscript><p>This part needs JavaScript; its numbers are in summary.json.</p></noscript>
 <div class="controls"><label>Sensitive value <select id="knowledge-value"></select></label>
 <label>Confidence <select id="knowledge-confidence"></select></label></div>
@@ -58,6 +67,21 @@ confidence. {_symbols(Setting.of(summary))}</p>
 <div id="knowledge-plot" role="img" aria-label="Surface of the largest k over ℓ and m; the table below has
 the same numbers"></div>
 <div id="knowledge-tables"></div>{more}"""
+
+
+def _explored(summary: Mapping[str, Any]) -> tuple[Setting, list[str]]:
+    """The setting of what was explored, and which other sensitive attributes are known, if there are any."""
+    told = next(iter(map(mapping, listing(summary, "knowledge"))), {})
+    setting = setting_of(Setting.of(summary), told.get("attribute"))
+    return setting, [column_name(name) for name in listing(told, "known")]
+
+
+def _skyline(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The points that the spec demands of what was explored."""
+    privacy = mapping(summary, "spec", "privacy")
+    told = next(iter(map(mapping, listing(summary, "knowledge"))), {})
+    own = mapping(privacy, "per_attribute", str(told.get("attribute")), "skyline")
+    return own or mapping(privacy, "skyline")
 
 
 def _symbols(setting: Setting) -> str:

@@ -64,7 +64,11 @@ def _about(summary: Mapping[str, Any]) -> str:
 def _sensitive(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     several = [_column(mapping(each)) for each in listing(summary, "sensitive")]
     if several:
-        return [("Sensitive columns", ", ".join(several))]
+        columns = mapping(summary, "spec", "columns")
+        known = listing(mapping(columns, "sensitive_linked"), "known")
+        who = ", ".join(map(text, known)) or "all but the one in question"
+        linked = [("Side by side; may be known", who)] if "sensitive_linked" in columns else []
+        return [("Sensitive columns", ", ".join(several)), *linked]
     return [("Sensitive column", _column(mapping(summary, "sensitive")))]
 
 

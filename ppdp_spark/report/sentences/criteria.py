@@ -369,13 +369,14 @@ def guarantees(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[G
         if row.get("criterion") not in TOLD_TOGETHER and not kept:
             attribute, words = attribute_of(row), SENTENCES.get(str(row.get("criterion")), other)
             own = setting_of(setting, attribute)
-            told.append(about(of_some(words(row, own), row, own, named), attribute, setting))
+            told.append(about(of_some(words(row, own), row, own, named), row, setting))
     for attribute, alike in by_attribute(row for row in rows if row.get("criterion") == "skyline"):
         found = skyline(alike, setting_of(setting, attribute))
-        told += [about(guarantee, attribute, setting) for guarantee in found]
-    inferred = [*_rows_of(verdict, CRITERION), *_rows_of(verdict, LEARNED)]
-    attacked = inferring(mapping(summary, "attack"), inferred, setting)
-    told += [of_some(each, row, setting, named) for each, row in zip(attacked, inferred, strict=True)]
+        told += [about(guarantee, alike[0], setting) for guarantee in found]
+    for row in (*_rows_of(verdict, CRITERION), *_rows_of(verdict, LEARNED)):
+        own = setting_of(setting, attribute_of(row))
+        attacked = inferring(mapping(summary, "attack"), [row], own)
+        told += [of_some(each, row, own, named) for each in attacked]
     told += knowing_program(_rows_of(verdict, PROGRAM), setting)
     told += suppression(mapping(summary, "suppression"), setting)
     told += [absent(row, setting) for row in _rows_of(verdict, ABSENT)]

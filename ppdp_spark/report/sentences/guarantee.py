@@ -51,6 +51,7 @@ class Setting:
     case: str = "svpi"
     sensitive: str = "the sensitive column"
     attributes: tuple[str, ...] = ()
+    linked: bool = False
     model: str | None = None
     known_attributes: tuple[tuple[str, ...], ...] = ()
 
@@ -87,6 +88,7 @@ class Setting:
             case=str(sensitive.get("case") or declared.get("case") or "svpi"),
             sensitive=column_name(column) if column else cls.sensitive,
             attributes=tuple(str(mapping(each).get("column")) for each in listing(summary, "sensitive")),
+            linked="sensitive_linked" in mapping(spec, "columns"),
             model=robustness.get("model"),
             known_attributes=tuple(tuple(map(printable, names)) for names in sets if names),
         )

@@ -1,4 +1,4 @@
-"""Several sensitive attributes in words: which of them a guarantee is about, and that nothing links them."""
+"""Several sensitive attributes in words: which of them a guarantee is about, and what links them or not."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 
-from ppdp_spark.report.format.numbers import mapping
+from ppdp_spark.report.format.numbers import listing, mapping
 from ppdp_spark.report.format.quoted_names import joined, printable
 from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, column_name, worded
 
 CRITERION = "unlinked"
-IN_CELLS = (
-    " The values of other sensitive attributes stand in the same row, so that somebody may know those of the "
-    "person, too: a group is here what is alike in them as well."
-)
 
 
 def attribute_of(row: Row) -> str | None:
@@ -36,13 +32,31 @@ def setting_of(setting: Setting, attribute: str | None) -> Setting:
     return setting if attribute is None else replace(setting, sensitive=column_name(attribute))
 
 
-def about(told: Guarantee, attribute: str | None, setting: Setting) -> Guarantee:
-    """The same guarantee, saying which attribute it is about; in a table that is not a release, of cells."""
+def about(told: Guarantee, row: Row, setting: Setting) -> Guarantee:
+    """The same guarantee, saying which attribute it is about and, where rows link them, what is known."""
+    attribute = attribute_of(row)
+    known = [str(name) for name in listing(mapping(row, "parameters"), "known")]
     if attribute is None:
         return told
-    cells = IN_CELLS if setting.form is None else ""
-    name = f"{printable(attribute)}: "  # which levels begin with, too
-    return replace(told, title=name + told.title.replace(name, "", 1), holds=told.holds + cells)
+    given = f" given {', '.join(known)}" if known else ""
+    name = printable(f"{attribute}{given}: ")  # which levels begin with, too
+    holds, limits = told.holds, told.limits
+    if known:
+        holds += (
+            f" They may also know the person's {_columns(known)}, for the values stand in the same row: a "
+            "group is here what is alike in these as well."
+        )
+    unknown = [other for other in setting.attributes if other not in (attribute, *known)]
+    if setting.linked and unknown:
+        limits += (
+            f" Somebody who knows the person's {_columns(unknown)}: the values stand in the same row, and "
+            "are taken to be unknown."
+        )
+    return replace(told, title=name + told.title.replace(name, "", 1), holds=holds, limits=limits)
+
+
+def _columns(names: Iterable[str]) -> str:
+    return joined([column_name(name) for name in names])
 
 
 def unlinked(row: Row, setting: Setting) -> Guarantee:

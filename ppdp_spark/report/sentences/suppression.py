@@ -7,7 +7,7 @@ from typing import Any
 
 from ppdp_spark.report.format.numbers import as_number, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable, things
-from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, margin
+from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, column_name, margin
 
 _CLAIMS = {
     "r": (
@@ -31,6 +31,7 @@ _LIMITS = {
     "safe-d": "Somebody who knows how frequent the values were before.",
     "unsafe-d": "Somebody who knows the method: it is deterministic, and leaves a trace of that value.",
 }
+_OTHERS = " Somebody who knows how frequent the values of another published column were before."
 
 
 ABSENT = "absent_people"
@@ -71,8 +72,9 @@ def suppression(section: Mapping[str, Any], setting: Setting) -> list[Guarantee]
     words = {
         "suppressed": number(suppressed),
         "l": number(section.get("l")),
-        "sensitive": setting.sensitive,
+        "sensitive": column_name(section["attribute"]) if setting.attributes else setting.sensitive,
     }
+    limits = _LIMITS[method].format(**words) + (_OTHERS if setting.attributes else "")
     audit = mapping(section, "audit").get("sentence")
     margin = f"Suppressed: {percent(section.get('rate'))} of the rows."
     return [
@@ -82,6 +84,6 @@ def suppression(section: Mapping[str, Any], setting: Setting) -> list[Guarantee]
             claim=_CLAIMS[method].format(**words),
             margin=f"{margin} {printable(audit)}" if audit else margin,
             holds="Somebody who knows the method, the release and how many rows there were, not the draw.",
-            limits=_LIMITS[method].format(**words),
+            limits=limits,
         )
     ]

@@ -15,6 +15,12 @@ LISTED_FAILURES = 5
 TOO_FREQUENT = "; a sensitive value is too frequent: set `suppression: {method: r, l: ...}`"
 """Advice where people cannot be placed."""
 
+LINKED = (
+    "; rows that keep sensitive values together tell whoever knows one of them about the others: remove "
+    "`columns.sensitive_linked`, or declare fewer of them as `known`"
+)
+"""Advice where several attributes are linked."""
+
 NOT_FOUND = "no release was found; with several values per person that does not prove that there is none"
 
 

@@ -69,7 +69,8 @@ class ListedGroups:
             group = np.repeat(np.arange(part.num_rows), np.diff(offsets))
             counts = np.zeros((part.num_rows, self.width), np.int64)
             values = part.column(C.VALUE).flatten().to_numpy(zero_copy_only=False)
-            counts[group, values] = part.column(C.COUNT).flatten().to_numpy(zero_copy_only=False)
+            number = part.column(C.COUNT).flatten().to_numpy(zero_copy_only=False)
+            np.add.at(counts, (group, values), number)
             sizes = part.column(C.SIZE).to_numpy().astype(np.int64)
             yield GroupSummaries(sizes, counts), part.column(C.GROUP_ID).to_numpy()
 

@@ -65,6 +65,7 @@ class Layout:
         weight_shown     whether the last of the columns published as they are is that of weights; if not,
                          described groups keep lists of them for the owner
         ranging          places of the quasi-identifiers of which people keep all their values
+        linked           whether the values that a person has of several attributes are published together
     """
 
     attributes: tuple[Attribute, ...]
@@ -75,6 +76,12 @@ class Layout:
     weighted: bool = False
     weight_shown: bool = False
     ranging: tuple[int, ...] = ()
+    linked: bool = False
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether all that criteria see of a fragment is the sum of what they see of its parts' counts."""
+        return not (self.households or self.linked)
 
     @property
     def domain(self) -> SensitiveDomain | None:
@@ -182,7 +189,8 @@ class Layout:
             return Sensitive.single(np.zeros(number, np.int32), 1)
         if len(self.domains) > 1:
             columns = [arrays[name].to_numpy(zero_copy_only=False) for name in self.held]
-            return Sensitive.several(columns, [len(domain.values) for domain in self.domains])
+            widths = [len(domain.values) for domain in self.domains]
+            return Sensitive.several(columns, widths, linked=self.linked)
         assert self.domain is not None
         column, width = arrays[C.SENSITIVE], len(self.domain.values)
         if self.domain.case == "svpi":
@@ -228,24 +236,27 @@ class Layout:
         if people.weights is not None:
             out |= self._weights(people.weights, groups)
         out |= _lists(arrays, self.published_names, order, groups.starts)
-        return pa.RecordBatch.from_pydict(out | self._unlinked(people, groups))
+        return pa.RecordBatch.from_pydict(out | self._by_value(people, groups))
 
     @property
     def of_rows(self) -> bool:
         """Whether the rows of people are published, apart from each other."""
         return any(domain.of_rows for domain in self.domains)
 
-    def _unlinked(self, people: People, groups: Partition) -> dict[str, pa.Array]:
-        """Lists of several attributes, or of rows, in the order of their values: who has which is lost."""
+    def _by_value(self, people: People, groups: Partition) -> dict[str, pa.Array]:
+        """Lists of several attributes, or of rows, each in the order of its values: who has which is lost.
+
+        Linked, they are in one order: values of one person stay together, and apart from the person's codes.
+        """
         if self.of_rows:
             return {C.SENSITIVE: self._rows(people.sensitive, groups)}
         if len(self.domains) < 2:
             return {}
         group, lists = _group_of_each(groups), dict[str, pa.Array]()
-        for name in self.held:
-            values = people.arrays[name].to_numpy(zero_copy_only=False)[groups.order]
-            by_value = groups.order[radix_order([group, values])]
-            lists |= _lists(people.arrays, [name], by_value, groups.starts)
+        for names in [list(self.held)] if self.linked else [[name] for name in self.held]:
+            held = [people.arrays[name].to_numpy(zero_copy_only=False)[groups.order] for name in names]
+            by_value = groups.order[radix_order([group, *held])]
+            lists |= _lists(people.arrays, names, by_value, groups.starts)
         return lists
 
     def _rows(self, sensitive: Sensitive, groups: Partition) -> pa.Array:
@@ -315,7 +326,7 @@ class Layout:
             T.StructField(name, texts) if self.of_rows and name in self.held else self._list(name, rows)
             for name in self.published_names
         ]
-        fragment = [T.StructField(C.FRAGMENT, T.IntegerType())] if self.households else []
+        fragment = [] if self.adds_up else [T.StructField(C.FRAGMENT, T.IntegerType())]
         return T.StructType(fields + fragment)
 
     def _list(self, name: str, rows: T.StructType) -> T.StructField:

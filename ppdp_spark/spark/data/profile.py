@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
@@ -197,11 +197,28 @@ def count_sensitive(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> Sensit
         found = _first_pass(table, spec, roles, part)
         _reject(spec, roles, found, _nulls(spec, roles, found))
     rows = table.where(part) if spec.nulls == "suppress" else table
-    (place,) = _places(spec)
+    place = 0 if spec.deciding is None else spec.columns.attributes.index(spec.deciding)
     domain = _sensitive_domain(rows, spec, roles, place, MOST_CATEGORIES)
     if not domain.counts:
         raise DataError("the table has no rows that take part: there is nothing to keep")
     return domain
+
+
+def recounted(rows: DataFrame, spec: ReleaseSpec, roles: Roles, profile: Profile) -> Profile:
+    """The profile with the counts of all sensitive attributes but the deciding one as they are in other rows.
+
+    A value that none of these has keeps its code.
+    """
+    others = [place for place in _places(spec) if spec.columns.attributes[place] != spec.deciding]
+    counting = [
+        partial(_sensitive_domain, rows, spec, roles, place, MOST_SENSITIVE_VALUES) for place in others
+    ]
+    domains = list(profile.domains)
+    for place, counted in zip(others, all_at_once(rows.sparkSession, counting), strict=True):
+        found = dict(zip(counted.values, counted.counts, strict=True))
+        domain = domains[place]
+        domains[place] = replace(domain, counts=tuple(found.get(value, 0) for value in domain.values))
+    return replace(profile, domains=tuple(domains))
 
 
 def _nulls(spec: ReleaseSpec, roles: Roles, found: dict[str, Any]) -> dict[str, int]:

@@ -82,7 +82,10 @@ class Cells:
         marks = batch.column(MARK).to_numpy(zero_copy_only=False) if marked else nothing
         codes = batch.column(C.SENSITIVE).to_numpy(zero_copy_only=False)
         first, second, third, fourth = named
-        return cls(first, second, third, fourth, marks, codes, np.ones(batch.num_rows, np.int64))
+        counts = nothing + 1
+        if C.COUNT in batch.schema.names:
+            counts = batch.column(C.COUNT).to_numpy(zero_copy_only=False).astype(np.int64)
+        return cls(first, second, third, fourth, marks, codes, counts)
 
     @classmethod
     def together(cls, parts: list[Cells]) -> Cells:
@@ -188,6 +191,7 @@ def placed_rows(
 ) -> DataFrame:
     """Rows of a group together in one partition, in the columns that `CountGroups` reads; others are carried.
 
+    Among these, `count` says how many people a row stands for, which otherwise is one.
     `types` are those of the columns of `rows` that make its groups.
     """
     keys = {name: F.col(name) for name in types}

@@ -116,12 +116,14 @@ def counted_groups(
     sensitive: Mapping[str, Any] | None,
     *,
     same: Column | None = None,
+    people: Column | None = None,
 ) -> Grouped:
     """Count the values of every group; `same` must not vary within one of ours, whose rows lie together.
 
-    `sensitive` is what the spec or the manifest says of the attribute.
+    `sensitive` is what the spec or the manifest says of the attribute. Where everybody has one value, a row
+    may stand for so many `people` as that column says.
     """
-    grouped = _counted(table, keys, sensitive, same=same)
+    grouped = _counted(table, keys, sensitive, same=same, people=people)
     return replace(grouped, sensitivity=Sensitivity.declared(sensitive or {}))
 
 
@@ -131,6 +133,7 @@ def _counted(
     sensitive: Mapping[str, Any] | None,
     *,
     same: Column | None = None,
+    people: Column | None = None,
 ) -> Grouped:
     types = dict(zip(keys, (field.dataType for field in table.select(*keys.values()).schema), strict=True))
     wanted = [key.alias(name) for name, key in keys.items()]
@@ -148,9 +151,11 @@ def _counted(
     texts = texts.alias(C.VALUE)
     single = table.select((texts if case == "svpi" else F.explode(texts)).alias(C.VALUE))
     kind = element_of(table.schema[name].dataType).simpleString()
-    values, counts = value_counts(single.withColumn(C.COUNT, F.lit(1)), table.schema[name].dataType)
-    coded = _coded(table.select(*wanted, texts), values, case)
-    groups = placed_rows(coded, types, mark)
+    counted = [] if people is None else [people.alias(C.COUNT)]
+    shown = table.select(texts, *counted) if counted else single.withColumn(C.COUNT, F.lit(1))
+    values, counts = value_counts(shown, table.schema[name].dataType)
+    coded = _coded(table.select(*wanted, texts, *counted), values, case)
+    groups = placed_rows(coded, types, mark, *([C.COUNT] if counted else []))
     reading = CountGroups(max(1, len(values)), people_counted=case != "svpi")
     if same is None or case != "svpi":
         return Grouped(groups, reading, values, counts, "svpi" if case == "svpi" else RECORDS, kind=kind)

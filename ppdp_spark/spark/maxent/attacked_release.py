@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from ppdp_spark.core.maxent.rules import Rule, attribute_sets
 from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.run.criteria.knowledge import require_named_values
+from ppdp_spark.run.manifest import published_attributes
 from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
 from ppdp_spark.spark.data.encode import decode
 from ppdp_spark.spark.data.tables import require_columns
@@ -163,9 +164,10 @@ def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, 
     if not (release / MANIFEST).exists():
         raise DataError(f"`attack.release` ({path}) holds no release of ours: {MANIFEST} is not there")
     manifest = release.read_json(MANIFEST)
-    source, kept = release_source(spark, release, manifest), list[DataFrame]()
-    stated = None if spec.columns.attribute is None else spec.columns.attribute.sensitivity
-    if stated not in (None, source.domain.sensitivity):
+    chosen = None if spec.attack is None else spec.attack.sensitive
+    source, kept = release_source(spark, release, manifest, chosen), list[DataFrame]()
+    named = [one for one in spec.columns.attributes if chosen is None or one.column == chosen]
+    if any(one.sensitivity not in (None, source.domain.sensitivity) for one in named):
         raise SpecError(
             "`columns.sensitive` protects other values than the manifest of `attack.release` says: remove "
             "`not_sensitive` and `only`"
@@ -188,4 +190,5 @@ def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, 
             hierarchies={name: column.hierarchy for name, column in declared if column.hierarchy is not None},
             keep=keep,
         )
-    return Attacked(source, (source.cells, GROUP[0]), kept), manifest["sensitive"]["column"]
+    column = chosen or published_attributes(manifest)[0]["column"]
+    return Attacked(source, (source.cells, GROUP[0]), kept), column

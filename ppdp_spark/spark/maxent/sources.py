@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 from ppdp_spark.core.data.value_names import Sensitivity, ValueDomain
 from ppdp_spark.core.maxent.statements.codes import TEXT
 from ppdp_spark.errors import DataError
-from ppdp_spark.run.storage import DATA, Folder
+from ppdp_spark.run.manifest import known_attributes, published_attributes
+from ppdp_spark.run.storage import DATA, Folder, value_tables
 from ppdp_spark.spark.data.profile import labels_of
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
@@ -21,22 +22,48 @@ from ppdp_spark.spark.judge.counts import group_names
 from ppdp_spark.spark.judge.grouped_tables import value_counts, with_codes
 from ppdp_spark.spark.maxent.buckets import GROUP, Source, canonical, cells_of_people, kinds_of, tuple_names
 from ppdp_spark.spark.release.forms import form_in
+from ppdp_spark.spec.messages import excerpt
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec
 
 
-def release_source(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> Source:
-    """A release of ours; where it describes groups, each is one tuple of labels."""
-    sensitive = manifest["sensitive"]
-    if isinstance(sensitive, list):
-        raise DataError(f"the release has {len(sensitive)} sensitive attributes, and `attack` is for one")
-    if sensitive is None or sensitive["case"] != "svpi":
+def attacked_attribute(manifest: Mapping[str, Any], chosen: str | None) -> int | None:
+    """Which of the sensitive attributes of a release is attacked: the one there is, or is chosen by name.
+
+    Published independently, they tell nothing about each other, so that the others need not be looked at.
+    """
+    names = [attribute["column"] for attribute in published_attributes(manifest)]
+    if known_attributes(manifest):
+        raise DataError(
+            "the sensitive attributes of the release are linked, and `attack` does not look at what one "
+            "tells of another: `ppdp verify` judges each for whoever knows others"
+        )
+    if chosen is None and len(names) > 1:
+        raise DataError(
+            f"the release has {len(names)} sensitive attributes, and `attack` is for one: name it in "
+            "`attack.sensitive`"
+        )
+    if chosen is not None and chosen not in names:
+        raise DataError(f"`attack.sensitive` ({excerpt(chosen)}) is not a sensitive column of the release")
+    return names.index(chosen) if chosen is not None else 0 if names else None
+
+
+def release_source(
+    spark: SparkSession, release: Folder, manifest: Mapping[str, Any], chosen: str | None = None
+) -> Source:
+    """A release of ours; where it describes groups, each is one tuple of labels.
+
+    `chosen` is the sensitive attribute that is attacked, if there are several.
+    """
+    place, declared = attacked_attribute(manifest, chosen), published_attributes(manifest)
+    sensitive = None if place is None else declared[place]
+    if place is None or sensitive is None or sensitive["case"] != "svpi":
         raise DataError(
             "the release has no sensitive column with one value per person: there is nothing to infer"
         )
     form, names = form_in(manifest), base_names(manifest["columns"])
-    shown = form.as_attack_source(spark, release / DATA)
+    shown = form.as_attack_source(spark, release / DATA, value_tables(len(declared))[place])
     described = not form.traits.codes_published
     kinds = dict.fromkeys(names, TEXT) if described else kinds_of(shown.people, names)
     source = _source(

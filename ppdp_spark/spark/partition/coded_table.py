@@ -98,6 +98,7 @@ class CodedTable:
             weighted=weight is not None,
             weight_shown=weight is not None and weight.publish,
             ranging=columns.ranging,
+            linked=columns.sensitive_linked is not None,
         )
         return cls(spec, profile, layout, rows, sample, signed, saver, stages, least, before)
 
@@ -108,18 +109,18 @@ class CodedTable:
 
         The driver proposes a tree from the sample. If a fragment does not satisfy the criteria, as `sound`
         says of its groups, only those cuts are kept whose sides, counted exactly, do, and the groups are made
-        again. Households do not add up over fragments: with them, the cuts to such fragments go until none is
-        left.
+        again. Households and linked values do not add up over fragments: with them, the cuts to such
+        fragments go until none is left.
         """
         attributes = self.layout.attributes
         with self.stages.stage("fragment"):
             tree = propose_tree(self.sample, attributes, self.profile.kept)
         with self.stages.stage("partition"):
             groups = save(grouped(tree))
-            while self.layout.households and (lacking := _unsound(groups)) and isinstance(tree, Cut):
+            while not self.layout.adds_up and (lacking := _unsound(groups)) and isinstance(tree, Cut):
                 tree = without_cuts_to(tree, lacking)
                 groups = save(grouped(tree))
-            if not self.layout.households and not groups.where(~F.col(C.SOUND)).isEmpty():
+            if self.layout.adds_up and not groups.where(~F.col(C.SOUND)).isEmpty():
                 counts = count_fragments(self.rows, tree, self.layout)
                 tree = confirmed_tree(tree, counts, criteria)
                 groups = save(grouped(tree))

@@ -62,7 +62,7 @@ class CutFragment:
             yield self.layout.raw(people, groups, paths, sound=sound)
         else:
             described = self.layout.described(people, groups, sound=sound)
-            if self.layout.households:
+            if not self.layout.adds_up:
                 numbers = arrays[C.FRAGMENT].take(pa.array(np.zeros(described.num_rows, np.int64)))
                 described = described.append_column(C.FRAGMENT, numbers)
             if self.audit is not None:
@@ -125,7 +125,7 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     placed = packed.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
     if task.raw:
         return placed.mapInArrow(task, layout.raw_schema(rows.schema))
-    placed = placed if layout.households else placed.drop(C.FRAGMENT)
+    placed = placed.drop(C.FRAGMENT) if layout.adds_up else placed
     schema = layout.described_schema(rows.schema)
     return placed.mapInArrow(task, schema if task.audit is None else schema.add(C.AUDIT, T.BinaryType()))
 

@@ -33,8 +33,8 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
     """
     weighed = population_criteria(table.spec.privacy)
     if len(table.profile.domains) > 1:
-        beside = beside_each_other(table.spec.privacy, value_domains(table.profile))
-        return CutTable(table, (*weighed, *beside))
+        known, domains = table.spec.columns.known, value_domains(table.profile)
+        return CutTable(table, (*weighed, *beside_each_other(table.spec.privacy, domains, known)))
     if table.spec.privacy.robustness is None:
         domain, privacy = value_domain(table.profile), table.spec.privacy
         criteria = (*weighed, *separable_criteria(privacy, domain))

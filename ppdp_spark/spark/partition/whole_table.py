@@ -19,6 +19,7 @@ from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.run.criteria.several_attributes import (
     criteria_of_groups,
     criteria_of_values,
+    known_beside,
     labelled,
     unprotected,
 )
@@ -51,10 +52,13 @@ def _as_one_group(profile: Profile, domain: ValueDomain) -> GroupSummaries:
     return GroupSummaries(np.array([profile.kept]), np.array([domain.counts], np.int64))
 
 
-def feasibility(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
-    """The verdict on the undivided table: with one value a person no release is safer."""
+def feasibility(privacy: PrivacySpec, profile: Profile, known: Sequence[str] = ()) -> list[VerdictRow]:
+    """The verdict on the undivided table: with one value a person no release is safer.
+
+    Of several attributes, those that are judged for somebody who knows others are left to `feasible_cells`.
+    """
     if len(profile.domains) > 1:
-        return _of_several(privacy, profile)
+        return _of_several(privacy, profile, known)
     domain = value_domain(profile)
     criteria = criteria_of(privacy, domain)
     if promises_nothing(privacy, criteria, domain):
@@ -62,7 +66,7 @@ def feasibility(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
     return _rows(criteria, everybody(profile))
 
 
-def _of_several(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
+def _of_several(privacy: PrivacySpec, profile: Profile, known: Sequence[str]) -> list[VerdictRow]:
     """The same for several sensitive attributes: groups as such once, then each attribute by itself."""
     domains = value_domains(profile)
     nothing = list(unprotected(privacy, domains))
@@ -70,8 +74,9 @@ def _of_several(privacy: PrivacySpec, profile: Profile) -> list[VerdictRow]:
         return nothing
     rows = _rows(criteria_of_groups(privacy, domains), _as_one_group(profile, next(iter(domains.values()))))
     for attribute, domain in domains.items():
-        criteria = criteria_of_values(privacy, attribute, domain)
-        rows += labelled(_rows(criteria, _as_one_group(profile, domain)), attribute)
+        if not known_beside(attribute, known):
+            criteria = criteria_of_values(privacy, attribute, domain)
+            rows += labelled(_rows(criteria, _as_one_group(profile, domain)), attribute)
     return rows
 
 

@@ -13,7 +13,7 @@ from ppdp_spark.core.data.attributes import Categorical, Ordered
 from ppdp_spark.core.data.forms import FORMS, ReleaseForm
 from ppdp_spark.core.data.value_names import Sensitivity
 from ppdp_spark.errors import TWO_WAYS
-from ppdp_spark.run.manifest import published_attributes
+from ppdp_spark.run.manifest import known_attributes, published_attributes
 from ppdp_spark.run.storage import QI_TABLE, SENSITIVE_TABLE, Folder, value_tables
 from ppdp_spark.spark.data.encode import decode, typed_values
 from ppdp_spark.spark.data.group_scan import ListedGroups
@@ -26,6 +26,7 @@ from ppdp_spark.spark.judge.bucketized_files import BucketFiles
 from ppdp_spark.spark.judge.grouped_tables import Grouped, value_counts, with_codes
 from ppdp_spark.spark.release.described_rows import (
     DescribedRows,
+    LinkedCounts,
     OrderedValues,
     PeopleRows,
     Reading,
@@ -61,19 +62,25 @@ class BucketizedForm(FormOnSpark):
         )
         shown = tuple(name for name in layout.published_names if name not in layout.held)
         people = PeopleRows({C.GROUP_ID: C.GROUP_ID}, shown, layout.published_packing, own, readings)
-        counted = [
-            ValueCounts(domain, Values(typed_values(session, domain.values, domain.type)), name)
+        values = {
+            name: Values(typed_values(session, domain.values, domain.type))
             for name, domain in layout.held.items()
+        }
+        counted: list[DescribedRows] = [
+            ValueCounts(domain, values[name], name) for name, domain in layout.held.items()
         ]
+        if layout.linked:
+            counted = [LinkedCounts({name: domain.column for name, domain in layout.held.items()}, values)]
         folder = publication.folder
-        tables = [folder / name for name in value_tables(len(counted))]
+        tables = [folder / name for name in value_tables(len(values), linked=layout.linked)]
         return wanted, [(folder / QI_TABLE, people), *zip(tables, counted, strict=True)]
 
     def tables(self, publication: Publication) -> list[tuple[Folder, DataFrame]]:
-        folder = publication.folder
+        folder, linked = publication.folder, publication.layout.linked
         held = publication.layout.held.items()
-        counted = [_value_counts(publication, name, domain) for name, domain in held]
-        tables = [folder / name for name in value_tables(len(counted))]
+        counted = [_value_counts(publication, name, domain) for name, domain in held if not linked]
+        counted += [_linked_counts(publication)] if linked else []
+        tables = [folder / name for name in value_tables(len(held), linked=linked)]
         return [(folder / QI_TABLE, _people_rows(publication)), *zip(tables, counted, strict=True)]
 
     def ordered(self, data: Folder, attributes: Sequence[str]) -> list[tuple[Folder, list[str]]]:
@@ -82,16 +89,28 @@ class BucketizedForm(FormOnSpark):
 
     def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any], place: int = 0) -> Grouped:
         declared = published_attributes(manifest)
-        sensitive, table = declared[place], value_tables(len(declared))[place]
-        shown, column = _shown(spark, data, table), sensitive["column"]
+        sensitive, column = declared[place], declared[place]["column"]
+        if known_attributes(manifest):
+            shown = _shown(spark, data, SENSITIVE_TABLE)
+            return _agreeing(shown.people, shown.held, sensitive)
+        table = value_tables(len(declared))[place]
+        shown = _shown(spark, data, table)
         grouped = _agreeing(shown.people, shown.held, sensitive)
         typed = typed_values(spark, grouped.values, shown.held.schema[column].dataType.simpleString())
         single = sensitive["case"] == "svpi"
         files = BucketFiles.of(spark, data, table, column, typed, single=single)
         return replace(grouped, files=files, sensitivity=Sensitivity.declared(sensitive))
 
-    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
-        return _shown(spark, data, SENSITIVE_TABLE)
+    def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
+        table = spark.read.parquet((data / SENSITIVE_TABLE).literal)
+        counted = F.col(C.COUNT).cast("bigint")
+        wrong = F.raise_error(F.lit(TWO_WAYS)).cast("bigint")
+        people = F.when(counted >= 1, counted).otherwise(wrong).alias(C.COUNT)
+        held = [C.column(name).alias(ours) for name, ours in attributes.items()]
+        return table.select(C.GROUP_ID, *held, people)
+
+    def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
+        return _shown(spark, data, values)
 
 
 def _shown(spark: SparkSession, data: Folder, table: str) -> ShownTables:
@@ -142,6 +161,24 @@ def _value_counts(publication: Publication, name: str, domain: SensitiveDomain) 
     typed = F.col(C.VALUE).cast(domain.type)
     ordered = placed.sortWithinPartitions(C.GROUP_ID, "place")
     return ordered.select(C.GROUP_ID, typed.alias(domain.column), C.COUNT)
+
+
+def _linked_counts(publication: Publication) -> DataFrame:
+    """The table of values of linked attributes: occurrences of each combination in each group."""
+    held, groups = publication.layout.held, publication.groups
+    lists = [column.alias(name) for name, column in publication.lists(list(held)).items()]
+    shown = groups.select(C.FRAGMENT, C.GROUP_ID, *lists)
+    people = shown.select(C.FRAGMENT, C.GROUP_ID, F.inline(F.arrays_zip(*held)))
+    keys = [C.FRAGMENT, C.GROUP_ID, *held]
+    counted = people.groupBy(*keys).agg(F.count(F.lit(1)).cast("int").alias(C.COUNT))
+    places = {name: f"place_{name}" for name in held}
+    placed = counted.repartitionById(publication.order.files, F.col(C.FRAGMENT))
+    placed = placed.withColumns({place: F.col(name) for name, place in places.items()})
+    for name, domain in held.items():
+        placed = decode(placed, name, domain.values, first_code=0)
+    ordered = placed.sortWithinPartitions(C.GROUP_ID, *places.values())
+    typed = [F.col(name).cast(domain.type).alias(domain.column) for name, domain in held.items()]
+    return ordered.select(C.GROUP_ID, *typed, C.COUNT)
 
 
 def _agreeing(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, Any]) -> Grouped:

@@ -15,6 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.data.packing import Packing
+from ppdp_spark.core.data.sorting import radix_order
 from ppdp_spark.spark.data.layout import unpacked
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
@@ -153,6 +154,34 @@ class ValueCounts:
             C.COUNT: pa.array(counts, pa.int32()),
         }
         return pa.table(columns)
+
+
+@dataclass(frozen=True)
+class LinkedCounts:
+    """One row per group and combination of the values of linked attributes, with how many people have it.
+
+    where
+        columns  lists of the codes of each attribute, those of a person in one place, by published names
+        values   what the codes of each stand for
+    """
+
+    columns: Mapping[str, str]
+    values: Mapping[str, Values]
+
+    def rows(self, groups: pa.Table) -> pa.Table:
+        lists = {name: whole(groups, name) for name in self.columns}
+        owners = _owners(_lengths(next(iter(lists.values()))))
+        keys = [owners, *(held.flatten().to_numpy(zero_copy_only=False) for held in lists.values())]
+        order = radix_order(keys)
+        keys = [key[order] for key in keys]
+        changes = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
+        starts = np.concatenate([[0], np.flatnonzero(changes) + 1])[: len(order)]
+        group, *codes = (key[starts] for key in keys)
+        columns = {C.GROUP_ID: whole(groups, C.GROUP_ID).take(pa.array(group))}
+        for (name, published), held in zip(self.columns.items(), codes, strict=True):
+            columns[published] = self.values[name](pa.array(held))
+        counts = np.diff(np.append(starts, len(order)))
+        return pa.table(columns | {C.COUNT: pa.array(counts, pa.int32())})
 
 
 @dataclass(frozen=True)

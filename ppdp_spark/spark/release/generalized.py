@@ -83,7 +83,12 @@ class GeneralizedForm(FormOnSpark):
         files = ReleaseFiles.of(spark, data, names, column, typed_values(spark, grouped.values, kind))
         return replace(grouped, files=files)
 
-    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
+    def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
+        table = spark.read.parquet(data.literal)
+        held = [C.column(name).alias(ours) for name, ours in attributes.items()]
+        return table.select(C.GROUP_ID, *held, F.lit(1).cast("bigint").alias(C.COUNT))
+
+    def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         """Which value stands beside whom is not used: everybody of a group looks alike."""
         table = spark.read.parquet(data.literal)
         return ShownTables(table, table.withColumn(C.COUNT, F.lit(1)))
@@ -122,7 +127,7 @@ class RowwiseForm(GeneralizedForm):
         described = [C.column(name) for name in manifest["columns"]["quasi_identifiers"]]
         return rows_of_groups(table, sensitive["column"], F.xxhash64(*described))
 
-    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
+    def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         """As many people as a group says it has; which rows are whose is not used."""
         table = spark.read.parquet(data.literal)
         each = F.explode(F.sequence(F.lit(1), F.col(C.PEOPLE))).alias("place")

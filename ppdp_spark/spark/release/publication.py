@@ -148,5 +148,12 @@ class FormOnSpark(ABC):
         """Tables with columns of several sensitive attributes, which are sorted in each group."""
 
     @abstractmethod
-    def as_attack_source(self, spark: SparkSession, data: Folder) -> ShownTables:
-        """The release as an adversary reads it."""
+    def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
+        """The combinations of values of linked attributes in each group, with `count` people each.
+
+        `attributes` are their columns, with our names, which no column of a user's can have.
+        """
+
+    @abstractmethod
+    def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
+        """The release as an adversary reads it, with one of its tables of `values` if there are several."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import DataError
-from ppdp_spark.run.manifest import published_attributes
+from ppdp_spark.run.manifest import known_attributes, published_attributes
 from ppdp_spark.run.storage import DATA, MANIFEST, QI_TABLE, SENSITIVE_TABLE, Folder, value_tables
 
 
@@ -20,6 +20,7 @@ class PublishedTables:
         folder      the release folder
         form        `generalized`, `bucketized` or `rowwise`
         attributes  columns of the sensitive attributes
+        linked      whether the tables show which values of several attributes belong together
         digest      SHA-256 of the manifest
         session     what reads the tables
     """
@@ -27,6 +28,7 @@ class PublishedTables:
     folder: Folder
     form: str
     attributes: tuple[str, ...]
+    linked: bool
     digest: str
     session: SparkSession
 
@@ -35,7 +37,8 @@ class PublishedTables:
         """Those of the release that is in a folder now."""
         manifest = folder.read_json(MANIFEST)
         attributes = tuple(one["column"] for one in published_attributes(manifest))
-        return cls(folder, manifest["form"], attributes, folder.digest(MANIFEST), session)
+        linked = bool(known_attributes(manifest))
+        return cls(folder, manifest["form"], attributes, linked, folder.digest(MANIFEST), session)
 
     @property
     def generalized(self) -> DataFrame:
@@ -47,12 +50,14 @@ class PublishedTables:
 
     @property
     def sensitive(self) -> DataFrame:
-        if len(self.attributes) > 1:
+        if len(self.attributes) > 1 and not self.linked:
             raise DataError("the release has several sensitive attributes: use `run.sensitive_tables`")
         return self._read(("bucketized",), self.folder / DATA / SENSITIVE_TABLE)
 
     @property
     def by_attribute(self) -> dict[str, DataFrame]:
+        if self.linked:
+            raise DataError("the sensitive attributes of the release are linked: use `run.sensitive_table`")
         tables = zip(self.attributes, value_tables(len(self.attributes)), strict=True)
         return {name: self._read(("bucketized",), self.folder / DATA / table) for name, table in tables}
 

@@ -21,11 +21,11 @@ from ppdp_spark.run.criteria.absent_people import Counts, absent_people
 from ppdp_spark.run.criteria.refusals import Refusal
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Verdict
-from ppdp_spark.spark.data.profile import Profile, SensitiveDomain, sensitive_value, take_part
+from ppdp_spark.spark.data.profile import Profile, SensitiveDomain, recounted, sensitive_value, take_part
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.suppression.suppress_rows import Loss, suppress_rows
-from ppdp_spark.spec import ReleaseSpec
+from ppdp_spark.spec import ReleaseSpec, SuppressionSpec
 
 SAME_DRAW = (
     "running again on the same data draws the same, because a fresh draw after a refusal would tell "
@@ -104,7 +104,9 @@ class Decision:
 def decisive(spec: ReleaseSpec, profile: Profile) -> SensitiveDomain | None:
     """The attribute whose frequent values are suppressed; None if suppression is not asked about any."""
     asked = spec.suppression.method != "none" or spec.suppression.l is not None
-    return profile.sensitive if asked else None
+    if not asked or spec.deciding is None:
+        return None
+    return next(domain for domain in profile.domains if domain.column == spec.deciding.column)
 
 
 def missed(spec: ReleaseSpec, profile: Profile) -> Callable[[Counts], list[VerdictRow]] | None:
@@ -137,7 +139,14 @@ def generator(spec: ReleaseSpec, domain: SensitiveDomain | None, draws: Registry
 
 def decide(spec: ReleaseSpec, domain: SensitiveDomain | None, rng: random.Random) -> Decision:
     """Decide once on the counts of values. Nothing is ever redrawn: that would change the odds."""
-    wanted = spec.suppression
+    found = _decided(spec.suppression, domain, rng)
+    attribute = spec.suppression.attribute
+    if attribute is None:
+        return found
+    return replace(found, rows=tuple(row.of_attribute(attribute) for row in found.rows))
+
+
+def _decided(wanted: SuppressionSpec, domain: SensitiveDomain | None, rng: random.Random) -> Decision:
     if wanted.l is None or domain is None:
         return Decision()
     counts = Frequencies.of(domain)
@@ -271,8 +280,8 @@ def taken_away(
         Loss(domain.values[i], domain.counts[i], int(suppression.removed[i]))
         for i in np.flatnonzero(suppression.removed).tolist()
     ]
-    assert spec.columns.attribute is not None
-    return suppress_rows(table, sensitive_value(spec.columns.attribute, table), losses, rng)
+    assert spec.deciding is not None
+    return suppress_rows(table, sensitive_value(spec.deciding, table), losses, rng)
 
 
 def apply(
@@ -285,14 +294,14 @@ def apply(
     rng: random.Random,
 ) -> tuple[DataFrame, Profile]:
     """The table without the rows that go, and its profile; the table as it is if none go."""
-    suppression = decision.suppression
-    if suppression is None or not suppression.suppressed:
+    suppression, domain = decision.suppression, decisive(spec, profile)
+    if suppression is None or domain is None or not suppression.suppressed:
         return table, profile
-    domain = profile.sensitive
-    assert domain is not None
     kept = taken_away(declared_rows(table, spec, roles), spec, domain, decision=decision, rng=rng)
-    counts = tuple(int(number) for number in suppression.kept)
-    return kept, replace(profile, kept=suppression.published, domains=(replace(domain, counts=counts),))
+    left = replace(domain, counts=tuple(int(number) for number in suppression.kept))
+    domains = tuple(left if each is domain else each for each in profile.domains)
+    profile = replace(profile, kept=suppression.published, domains=domains)
+    return kept, recounted(kept, spec, roles, profile)
 
 
 def facts(domain: SensitiveDomain | None, decision: Decision) -> dict[str, Any] | None:
@@ -303,16 +312,20 @@ def facts(domain: SensitiveDomain | None, decision: Decision) -> dict[str, Any] 
     before, after = Frequencies.of(domain), Frequencies.of(domain, suppression.kept.tolist())
     return {
         **suppression.to_dict(),
+        "attribute": domain.column,
         "before": sorted(before.own.tolist(), reverse=True)[:RANKS],
         "after": sorted(after.own.tolist(), reverse=True)[:RANKS],
         "audit": None if decision.audit is None else decision.audit.to_dict(),
     }
 
 
-def public_facts(decision: Decision) -> dict[str, Any] | None:
-    """What the adversary of the paper is assumed to know: the method, l, and |T|."""
-    found = decision.suppression
-    return None if found is None else {"method": found.method, "l": found.l, "total": found.total}
+def public_facts(spec: ReleaseSpec, decision: Decision) -> dict[str, Any] | None:
+    """What the adversary of the paper is assumed to know: the method, l, |T|, and which attribute decided."""
+    found, named = decision.suppression, spec.suppression.attribute
+    if found is None:
+        return None
+    told = {"method": found.method, "l": found.l, "total": found.total}
+    return told if named is None else {**told, "attribute": named}
 
 
 def declared_rows(table: DataFrame, spec: ReleaseSpec, roles: Roles) -> DataFrame:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from ppdp_spark import anonymize, attack, check, eligibility, verify
+from ppdp_spark import anonymize, attack, check, eligibility, explore, verify
 from ppdp_spark.errors import DataError, InfeasibleError
 from ppdp_spark.run.storage import Folder, table_digests
 
@@ -178,6 +178,36 @@ def test_a_table_in_which_all_pairs_occur_passes_the_check(spark):
     assert [row.parameters["sensitive"] for row in check(three, table=table).verdict.failures] == ["ill"]
 
 
+@pytest.mark.slow
+def test_one_of_several_attributes_is_explored_in_the_cells_of_the_others(spark):
+    """The same as the table whose groups are the cells."""
+    rng = random.Random(3)
+    rows = [(g, rng.choice("abc"), rng.choice("xy")) for g in range(4) for _ in range(20)]
+    table = spark.createDataFrame(
+        [(*row, f"{row[0]}{row[2]}") for row in rows], "g int, ill string, job string, cell string"
+    )
+    columns = {"group": "g", "sensitive": ["ill", "job"]}
+    privacy = {
+        "k_anonymity": 15,
+        "per_attribute": {"ill": {"skyline": {"default": [{"l": 0, "k": 1, "m": 0, "c": 0.9}]}}},
+    }
+    given = {"version": 1, "dataset": "explored", "columns": columns, "privacy": privacy}
+    limits = {"confidence": [0.7], "max_l": 1, "max_m": 1}
+    found = explore({**given, "explore": {"sensitive": "ill", **limits}}, table=table)
+    alone = {**given, "columns": {"group": "cell", "sensitive": "ill"}, "privacy": {}, "explore": limits}
+    cells = explore(alone, table=table)
+    ours, theirs = (
+        [(each["value"], each["c"], each["surface"]) for each in run.summary["knowledge"]]
+        for run in (found, cells)
+    )
+    assert ours == theirs and len(ours) == 3
+    assert {(each["attribute"], *each["known"]) for each in found.summary["knowledge"]} == {("ill", "job")}
+    assert found.summary["release"] == {"groups": 8}
+    size, *points = found.verdict.rows
+    assert (size.criterion, size.groups, size.value) == ("k_anonymity", 4, 20.0)
+    assert {row.parameters["sensitive"] for row in points} == {"ill"} and len(points) == 3
+
+
 def test_attributes_may_have_criteria_of_their_own(spark, tmp_path, monkeypatch):
     """Cut on the driver first, with nulls of any attribute suppressed, and queries about every attribute."""
     from ppdp_spark.spark.partition import fragments
@@ -234,6 +264,12 @@ def test_tables_of_several_attributes_and_a_list_of_one(spark, tmp_path):
     }
     with pytest.raises(DataError, match="2 sensitive attributes"):
         attack(knowing, spark=spark)
+    for name in ("ill", "job"):
+        knowing["attack"]["sensitive"] = name
+        (row,) = attack(knowing, spark=spark).verdict.rows
+        held = groups_in(tmp_path / "a" / "bucketized" / "release" / "data", "bucketized").values()
+        shares = (Fraction(max(Counter(group[name]).values()), len(group[name])) for group in held)
+        assert row.parameters["sensitive"] == name and row.value == pytest.approx(float(max(shares)))
     one = anonymize(spec(tmp_path / "b", "bucketized", ["ill"]), table=table)
     single = spec(tmp_path / "c", "bucketized")
     single["columns"]["sensitive"] = "ill"

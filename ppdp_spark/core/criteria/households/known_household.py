@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ppdp_spark.core.criteria.base import AppliedToPart, Worst
-from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray
+from ppdp_spark.core.criteria.base import InEveryPart, Worst
+from ppdp_spark.core.data.groups import GroupSummaries, IntArray
 from ppdp_spark.core.data.households import households_of, members_of
 
 
 @dataclass(frozen=True)
-class KnownHousehold(AppliedToPart):
+class KnownHousehold(InEveryPart):
     """A criterion in what is left of every group for somebody who knows all members of one household.
 
     Such an adversary, perhaps one of the members, takes their rows out of the group and looks at the rest:
@@ -35,19 +36,9 @@ class KnownHousehold(AppliedToPart):
     def parameters(self) -> dict[str, Any]:
         return {**self.criterion.parameters, "criterion": self.criterion.name}
 
-    def achieved(self, groups: GroupSummaries) -> FloatArray:
-        """The worst value of what is left of each group; the safest there is where nothing is."""
-        worst = np.full(len(groups), np.inf if self.higher_is_safer else -np.inf)
-        keep = np.minimum if self.higher_is_safer else np.maximum
-        for owner, others in members_of(groups).others(groups):
-            keep.at(worst, owner, self.criterion.achieved(others))
-        return worst
-
-    def allowed(self, groups: GroupSummaries) -> BoolArray:
-        held = np.ones(len(groups), np.bool_)
-        for owner, others in members_of(groups).others(groups):
-            held[owner[~self.criterion.allowed(others)]] = False
-        return held
+    def parts(self, groups: GroupSummaries) -> Iterator[tuple[IntArray, GroupSummaries]]:
+        """What each household leaves of its group."""
+        return members_of(groups).others(groups)
 
     def worst(self, groups: GroupSummaries, ids: IntArray) -> Worst:
         """The worst group of those that have several households."""

@@ -1,0 +1,1 @@
+"""Criteria about one sensitive attribute of several: by itself, and for somebody who knows others."""
