@@ -32,7 +32,7 @@ from ppdp_spark.run.storage import Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.bounds.bound_grids import people_alone, with_grids
-from ppdp_spark.spark.data.as_is import beside_sensitive, singled_out
+from ppdp_spark.spark.data.as_is import AsIs, BesideSensitive, beside_sensitive, singled_out
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
 from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_record_each
@@ -94,6 +94,29 @@ def anonymize(
 
 
 @dataclass(frozen=True)
+class _Read:
+    """A table that has been read.
+
+    where
+        files    what it was read from
+        people   one record per person
+        brought  how many rows were brought together, if any were
+        weighed  what weights make up, if people have some
+        as_is    who is alone with columns that are published as they are
+        beside   who is alone with these and a sensitive column
+    """
+
+    files: InputFiles
+    people: DataFrame
+    brought: PersonFacts | None
+    roles: Roles
+    profile: Profile
+    weighed: WeightFacts | None
+    as_is: AsIs
+    beside: tuple[BesideSensitive, ...]
+
+
+@dataclass(frozen=True)
 class _Anonymization:
     spec: ReleaseSpec
     spark: SparkSession
@@ -103,36 +126,23 @@ class _Anonymization:
     source: str
 
     def run(self, table: TableLike | None) -> Run:
-        with self.stages.stage("read") as counts:
-            given = table_of(self.spec, table, self.spark)
-            files = InputFiles.of(given)
-            table, people = one_record_each(given, self.spec.columns, self.staging.saver("people"))
-            require_single_values(given, self.spec)
-            roles = assign_roles(table, self.spec.columns, source=given)
-            reject_name_clashes(self.spec, roles)
-            require_one_row_each(table, self.spec.columns)
-            require_households(table, self.spec.columns)
-            weighed = require_weights(table, self.spec.columns)
-            as_is = singled_out(table, self.spec.columns)
-            profile = with_grids(table, self.spec, roles, profile_table(table, self.spec, roles))
-            counts["rows"] = profile.rows
-            require_named_values(self.spec, value_domains(profile))
-            beside = beside_sensitive(table, self.spec, profile)
-        alone = partial(people_alone, table, self.spec, roles, profile)
+        read = self._read(table)
+        people, profile, roles = read.people, read.profile, read.roles
+        alone = partial(people_alone, people, self.spec, roles, profile)
         absent = suppression.missed(self.spec, profile)
-        asked = self._asked(table, roles, profile)
+        asked = self._asked(people, roles, profile)
         suppressing = suppression.decisive(self.spec, profile)
         rng = suppression.generator(self.spec, suppressing, self.draws)
         with self.stages.stage("suppress") as counts:
             decision = suppression.decide(self.spec, suppressing, rng)
             self._stop(suppression.refusal_of(decision))
-            everyone = table, profile
-            table, profile = suppression.apply(table, self.spec, roles, profile, decision=decision, rng=rng)
+            kept, profile = suppression.apply(people, self.spec, roles, profile, decision=decision, rng=rng)
             self._stop(nobody(profile.kept))
             counts["rows"] = profile.kept
-        saver, stages = self.staging.saver, self.stages
+        everyone, stages = (people, read.profile), self.stages
+        saver = self.staging.saver
         coded = CodedTable.of(
-            table, self.spec, roles, profile, saver=saver, stages=stages, unsuppressed=everyone
+            kept, self.spec, roles, profile, saver=saver, stages=stages, unsuppressed=everyone
         )
         placed = self._placed(coded)
         if placed.unplaced and decision.audit is not None and suppressing is not None:
@@ -140,11 +150,8 @@ class _Anonymization:
             decision = suppression.published(decision, suppressing, counts_placed)
         self._stop(too_sure(placed.audit))
         metrics = measure(placed.groups, coded.layout, self.stages, asked)
-        files.require_same()
-        require_conserved(metrics["people"] + placed.unplaced, profile.kept)
-        self._require_weight(weighed, coded, metrics, unplaced=placed.unplaced)
-        if "written" in metrics:
-            require_conserved(metrics["written"], sum(coded.profile.domains[0].counts))
+        read.files.require_same()
+        self._require_all(read.weighed, coded, metrics, unplaced=placed.unplaced)
         self.stages.count("partition", rows=profile.kept)
         with self.stages.stage("publish") as counts:
             folders = {"release": self.staging.release, "scratch": self.staging.scratch}
@@ -160,20 +167,29 @@ class _Anonymization:
         self._stop(refused)
         judged += placed.audit or silence(self.spec)
         verdict = suppression.with_decision(judged, decision, self.spec)
-        summary = self._summary(profile, roles, people, metrics)
-        summary["release"]["as_is"] = as_is.to_dict()
-        summary["release"]["beside_sensitive"] = [each.to_dict() for each in beside]
-        summary["warnings"] += as_is.warnings
-        if weighed is not None:
-            summary["release"]["weights"] = weight_facts(weighed, metrics["weighted"]["units"])
-            summary["warnings"] += weighed.warnings
+        summary = self._summary(read, coded, metrics)
         summary["suppression"] = suppression.facts(suppressing, decision)
-        if coded.least is not None:
-            tries = Registry.beside(self.staging.output).refusals(self.spec.dataset)
-            summary["blind"] = {**coded.least.to_dict(), "refused_before": len(tries)}
-            summary["warnings"] += tries_told(tries)
-        summary["warnings"] += [warning for each in beside for warning in each.warnings]
         return self.staging.finish(verdict, summary, manifest, kept=owned)
+
+    def _read(self, given: TableLike | None) -> _Read:
+        """The table as one record per person, once everything that must hold of it is known to hold."""
+        spec = self.spec
+        with self.stages.stage("read") as counts:
+            table = table_of(spec, given, self.spark)
+            files = InputFiles.of(table)
+            people, brought = one_record_each(table, spec.columns, self.staging.saver("people"))
+            require_single_values(table, spec)
+            roles = assign_roles(people, spec.columns, source=table)
+            reject_name_clashes(spec, roles)
+            require_one_row_each(people, spec.columns)
+            require_households(people, spec.columns)
+            weighed = require_weights(people, spec.columns)
+            as_is = singled_out(people, spec.columns)
+            profile = with_grids(people, spec, roles, profile_table(people, spec, roles))
+            counts["rows"] = profile.rows
+            require_named_values(spec, value_domains(profile))
+            beside = beside_sensitive(people, spec, profile)
+        return _Read(files, people, brought, roles, profile, weighed, as_is, tuple(beside))
 
     def _placed(self, coded: CodedTable) -> Placements:
         """Groups that satisfy every criterion, unless the table or the budget does not allow any."""
@@ -191,15 +207,18 @@ class _Anonymization:
         self._stop(nobody(profile.kept - placed.unplaced))
         return placed
 
-    def _require_weight(
+    def _require_all(
         self, weighed: WeightFacts | None, coded: CodedTable, metrics: Mapping[str, Any], *, unplaced: int
     ) -> None:
-        """Weights of groups add up to those of the rows that groups were made of, if people have weights."""
-        if weighed is None:
-            return
-        everybody = coded.profile.kept == coded.profile.rows
-        kept = weighed.units if everybody else kept_units(coded.rows)
-        require_same_weight(metrics["weighted"]["units"], kept, everybody=not unplaced)
+        """Nobody is lost, no row where rows are published, and no weight if people have weights."""
+        profile = coded.profile
+        require_conserved(metrics["people"] + unplaced, profile.kept)
+        if weighed is not None:
+            everybody = profile.kept == profile.rows
+            kept = weighed.units if everybody else kept_units(coded.rows)
+            require_same_weight(metrics["weighted"]["units"], kept, everybody=not unplaced)
+        if "written" in metrics:
+            require_conserved(metrics["written"], sum(profile.domains[0].counts))
 
     def _asked(self, table: DataFrame, roles: Roles, profile: Profile) -> Questions | None:
         """Queries about the table as it is before suppression, if the spec wants any."""
@@ -223,16 +242,27 @@ class _Anonymization:
             population=None if weighted is None else decimal_text(weighted["units"]),
         )
 
-    def _summary(
-        self, profile: Profile, roles: Roles, people: PersonFacts | None, metrics: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        release = self.staging.release
+    def _summary(self, read: _Read, coded: CodedTable, metrics: Mapping[str, Any]) -> dict[str, Any]:
+        """What the run did, but for suppression."""
+        profile, facts, release = coded.profile, self._facts(), self.staging.release
         told = release_summary(
-            self.spec, profile, roles, source=self.source, metrics=metrics, release=release
+            self.spec, profile, read.roles, source=self.source, metrics=metrics, release=release
         )
-        told["input"] |= input_facts(people)
-        facts = self._facts()
-        return {**facts, **told, "rows_per_second": round(profile.rows / max(1e-9, facts["seconds"]))}
+        told["input"] |= input_facts(read.brought)
+        told["release"]["as_is"] = read.as_is.to_dict()
+        told["release"]["beside_sensitive"] = [each.to_dict() for each in read.beside]
+        warnings = list(read.as_is.warnings)
+        if read.weighed is not None:
+            told["release"]["weights"] = weight_facts(read.weighed, metrics["weighted"]["units"])
+            warnings += read.weighed.warnings
+        if coded.least is not None:
+            tries = Registry.beside(self.staging.output).refusals(self.spec.dataset)
+            told["blind"] = {**coded.least.to_dict(), "refused_before": len(tries)}
+            warnings += tries_told(tries)
+        warnings += [warning for each in read.beside for warning in each.warnings]
+        summary = {**facts, **told, "rows_per_second": round(profile.rows / max(1e-9, facts["seconds"]))}
+        summary["warnings"] += warnings
+        return summary
 
     def _stop(self, refusal: Refusal | None) -> None:
         """Where there is a reason not to publish, write the verdict that gives it, and end the run."""
