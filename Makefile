@@ -19,7 +19,7 @@ OURS   := $(PIP) --no-deps --no-build-isolation --editable .
 # their folders, unit tests last: what takes long does not come to an end alone.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bounds lint slow browser airflow bench reproduce docs nightly matrix lowest coverage package wheel wheel-test clean java
+.PHONY: demo test bounds lint slow campaigns browser airflow bench reproduce docs nightly matrix lowest coverage package wheel wheel-test clean java
 
 demo: $(USABLE) java
 	$(BIN)/ppdp demo
@@ -37,9 +37,13 @@ bounds: $(READY) java
 	$(BIN)/python -m pytest $(TWO) -m "not slow" $(KERNELS)
 
 slow: $(READY) java
-	$(BIN)/python -m pytest $(TWO) -m "(slow or reproduction) and not cluster"
+	$(BIN)/python -m pytest $(TWO) -m "(slow or reproduction) and not cluster and not nightly"
 	$(BIN)/python -m pytest $(TWO) -m cluster --ignore tests/cluster/test_faults.py
 	$(BIN)/python -m pytest -m cluster tests/cluster/test_faults.py
+
+# Random trials by the hundred: other seeds of what the slow stage tries.
+campaigns: $(READY) java
+	$(BIN)/python -m pytest $(TWO) -m nightly
 
 browser: $(READY)
 	sh scripts/chromium
