@@ -12,6 +12,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.errors import DataError
+from ppdp_spark.spark.data.sameness import hashed_alike
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec, ReleaseSpec, SensitiveSpec
@@ -82,7 +83,7 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
             found = element_of(types[name]) if attribute.varies == "range" else types[name]
             kinds[name] = _kind(name, attribute.type, found, bool(attribute.hierarchy), problems)
     sensitive = _sensitive_types(columns, types, problems)
-    problems += _weight_problems(columns, types)
+    problems += [*_weight_problems(columns, types), *_collation_problems(columns, types)]
     for name in columns.publish_as_is:
         if isinstance(types.get(name), T.MapType | T.VariantType):
             problems.append(
@@ -100,7 +101,7 @@ def require_columns(table: DataFrame, columns: ColumnsSpec) -> None:
     types = {field.name: field.dataType for field in table.schema.fields}
     problems = _missing(types, declared_columns(columns))
     _sensitive_types(columns, types, problems)
-    problems += _weight_problems(columns, types)
+    problems += [*_weight_problems(columns, types), *_collation_problems(columns, types)]
     for name in [columns.group] if columns.group else columns.quasi_identifiers:
         if isinstance(types.get(name), T.MapType | T.VariantType):
             problems.append(f"`{name}` is {types[name].simpleString()}: groups cannot be formed by it")
@@ -198,6 +199,23 @@ def _checked_digits(field: str, found: T.DataType, kind: str, problems: list[str
             f"cast it to decimal({_EXACT_DIGITS},{min(found.scale, _EXACT_DIGITS)}) or double"
         )
     return kind
+
+
+def _collation_problems(columns: ColumnsSpec, types: Mapping[str, T.DataType]) -> list[str]:
+    """That what tells secrets, people or households apart does so by its bytes.
+
+    Where texts that differ may be the same, as in a collation that ignores case, they would count as two.
+    """
+    asked = {attribute.column: f"{place}.column" for place, attribute in sensitive_places(columns)}
+    for field, unit in (("person", columns.person), ("household", columns.household)):
+        if unit is not None:
+            asked[unit.column] = f"columns.{field}.column"
+    return [
+        f"`{field}`: `{name}` is {types[name].simpleString()}, in which texts that differ may be the same, "
+        "and would count as two: make those alike that are, and cast the column to string"
+        for name, field in asked.items()
+        if name in types and not hashed_alike(types[name])
+    ]
 
 
 def _weight_problems(columns: ColumnsSpec, types: Mapping[str, T.DataType]) -> list[str]:

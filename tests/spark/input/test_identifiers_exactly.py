@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.identifiers import require_one_person_each, require_one_row_each
+from ppdp_spark.spark.data.tables import assign_roles, require_columns
 from ppdp_spark.spec import ColumnsSpec
 
 NAN = float("nan")
@@ -77,3 +78,24 @@ def test_maps_inside_cannot_be_compared(spark):
     table = spark.createDataFrame([(({"a": 1},),)], "id struct<m:map<string,int>>")
     with pytest.raises(DataError, match="which cannot be compared; cast it to text"):
         require_one_row_each(table, declared("id"))
+
+
+@pytest.mark.parametrize("required", [assign_roles, require_columns])
+def test_what_counts_is_told_apart_by_its_bytes(spark, required):
+    """`Flu` and `flu` are one value to Spark here, and would make a group look diverse."""
+    table = spark.createDataFrame(
+        [("Flu", "flu", 1), ("flu", "FLU", 2)], "plain string, also string, age int"
+    )
+    lists = F.array(F.collate("plain", "UTF8_LCASE"))
+    table = table.withColumns({"any_case": F.collate("plain", "UTF8_LCASE"), "lists": lists})
+    for fields in (
+        {"sensitive": "any_case"},
+        {"sensitive": {"column": "lists", "case": "mvpi-set"}},
+        {"sensitive": ["plain", "any_case"]},
+        {"sensitive": "plain", "household": "any_case"},
+        {"sensitive": "plain", "person": "any_case"},
+    ):
+        with pytest.raises(DataError, match="texts that differ may be the same") as told:
+            required(table, declared(**fields))
+        assert len(told.value.problems) == 1
+    required(table, declared(sensitive=["plain", "also"]))
