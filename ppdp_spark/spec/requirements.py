@@ -45,8 +45,8 @@ def lacking(spec: ReleaseSpec, command: Command, *, table_given: bool = False) -
     if command == "attack" and spec.columns.person is not None:
         yield "`columns.person` is not part of `attack`: its tables need one row per person; remove it"
     yield from _lacking_for_ranges(spec, command)
-    if FORMS[spec.output.form].of_rows and command in ("anonymize", "eligibility", "plan"):
-        yield from _lacking_for_rows(spec)
+    if command in ("anonymize", "eligibility", "plan"):
+        yield from _lacking_for_rows(spec) if FORMS[spec.output.form].of_rows else _values_of_everybody(spec)
     yield from lacking_for_households(spec, command)
     yield from lacking_for_weights(spec, command)
     if command == "attack":
@@ -120,6 +120,24 @@ def _undefined_for_some_values(spec: ReleaseSpec) -> Iterator[str]:
                     f"`{dotted((*at, family.field))}` {reason} where some values need no protection: "
                     "remove it, or remove `not_sensitive` and `only` from `columns.sensitive`"
                 )
+
+
+def _values_of_everybody(spec: ReleaseSpec) -> Iterator[str]:
+    """Criteria whose models leave open that a person has no value, where every person has one.
+
+    With ten people and ten values, five of them σ, the model of multisets says that a person has σ with
+    probability .41 [Skyline, Sec 2.1]; who knows that everybody has a value concludes .5.
+    """
+    form = FORMS[spec.output.form]
+    if spec.columns.person is None or case_of(spec) == "svpi" or form.side_by_side:
+        return
+    for family, _ in spec.privacy.demanded:
+        if family.traits.sensitive:
+            yield (
+                f"`privacy.{family.field}` with `columns.person` needs another `output.form` than "
+                f"{form.name}, whose model leaves open that somebody has no value, and everybody has one: "
+                "use generalized or rowwise"
+            )
 
 
 def _lacking_for_groups(spec: ReleaseSpec, command: Command) -> Iterator[str]:
