@@ -24,12 +24,13 @@ def require_named_values(spec: ReleaseSpec, domains: Mapping[str, ValueDomain]) 
     """Raise one `SpecError` unless every value that the spec names occurs, or may be absent.
 
     A misspelt name would leave the value it was meant for unprotected. `domains` are those of the sensitive
-    attributes by their columns.
+    attributes by their columns; one that was not counted, as by `suppress`, is not looked at.
     """
-    problems, privacy = list[str](), spec.privacy
-    for i, declared in enumerate(spec.columns.attributes):
-        place: Location = ("columns", "sensitive", i) if len(domains) > 1 else ("columns", "sensitive")
-        problems += _protection_problems(declared, domains[declared.column], place)
+    problems, privacy, attributes = list[str](), spec.privacy, spec.columns.attributes
+    for i, declared in enumerate(attributes):
+        place: Location = ("columns", "sensitive", i) if len(attributes) > 1 else ("columns", "sensitive")
+        if declared.column in domains:
+            problems += _protection_problems(declared, domains[declared.column], place)
     for attribute, domain in domains.items():
         own = (privacy.per_attribute or {}).get(attribute)
         if own is not None and own.skyline is not None:
