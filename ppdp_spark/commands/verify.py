@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,11 @@ def judge_release(
     partitioner = _partitioner(manifest)
     bounds = _bounds(spark, release, manifest, alone)
     privacy, form = published_privacy(manifest["privacy"]), form_in(manifest)
+    read = partial(form.read, spark, release / DATA, manifest)
     if len(published_attributes(manifest)) > 1:
         judged = [*judged_release(spark, release, manifest), *bounds]
-        grouped = form.read(spark, release / DATA, manifest)
-        return [*judged, *_weighed(spark, release, manifest, grouped, owned)]
-    grouped = form.read(spark, release / DATA, manifest)
+        return [*judged, *_weighed(spark, release, manifest, read, owned)]
+    grouped = read()
     domain = grouped.domain
     criteria = criteria_of(privacy, domain)
     stated = manifest["rows"]
@@ -113,7 +114,7 @@ def judge_release(
     if (together := manifest.get("households")) is not None:
         know = together.get("members_know_each_other") is True
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
-    rows += _weighed(spark, release, manifest, grouped, owned)
+    rows += _weighed(spark, release, manifest, lambda: grouped, owned)
     rows += bounds
     if absent is not None:
         rows += absent(dict(zip(grouped.values, grouped.counts, strict=True)))
@@ -125,10 +126,13 @@ def _weighed(
     spark: SparkSession,
     release: Folder,
     manifest: Mapping[str, Any],
-    grouped: Grouped,
+    read: Callable[[], Grouped],
     owned: Folder,
 ) -> list[VerdictRow]:
-    """What weights say of the groups of a release; nothing of one without weights that demands nothing."""
+    """What weights say of the groups of a release; nothing of one without weights that demands nothing.
+
+    The groups are read where there are weights, and not elsewhere.
+    """
     privacy = published_privacy(manifest["privacy"])
     if "weights" not in manifest:
         return [one.unknown("the manifest knows of no weights") for one in population_criteria(privacy)]
@@ -137,7 +141,7 @@ def _weighed(
         form.as_attack_source(spark, release / DATA, SENSITIVE_TABLE).people if stated["publish"] else None
     )
     apart = form.traits.codes_published
-    return weighed_groups.verified(privacy, stated, shown, grouped, owned / WEIGHTS, told_apart=apart)
+    return weighed_groups.verified(privacy, stated, shown, read(), owned / WEIGHTS, told_apart=apart)
 
 
 def _bounds(

@@ -17,29 +17,7 @@ from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.weight_units import UNITS, decimal_text, sums_of_groups
 from ppdp_spark.core.partition.mondrian import partition, undivided_summary
 from ppdp_spark.errors import InternalError
-
-
-def reachable(codes, ok):
-    """Groups of a strict Mondrian of one attribute: the more even cut at the median, if both sides are ok."""
-    done = []
-
-    def visit(people):
-        ordered = sorted(codes[p] for p in people)
-        median, n = ordered[(len(ordered) - 1) // 2], len(ordered)
-        below, upto = sum(c < median for c in ordered), sum(c <= median for c in ordered)
-        cuts = [(min(size, n - size), which) for size, which in ((upto, 1), (below, 0)) if 0 < size < n]
-        if cuts:
-            which = max(cuts)[1]
-            left = [p for p in people if codes[p] < median or (which and codes[p] == median)]
-            right = [p for p in people if p not in set(left)]
-            if ok(left) and ok(right):
-                visit(left)
-                visit(right)
-                return
-        done.append(sorted(people))
-
-    visit(list(range(len(codes))))
-    return sorted(done)
+from support.core.strict_mondrian import reachable
 
 
 @st.composite
