@@ -140,6 +140,5 @@ def _in_order(
     spark: SparkSession, folder: Folder, columns: Sequence[str], read: Mapping[str, Grouped], groups: int
 ) -> list[VerdictRow]:
     """The order of the values in one table."""
-    files, table = [name for name, _ in folder.files(".parquet")], spark.read.parquet(folder.literal)
-    wrong = out_of_order(table, files, {column: read[column].values for column in columns})
+    wrong = out_of_order(spark, folder, {column: read[column].values for column in columns})
     return [unlinked_row(wrong, groups)]
