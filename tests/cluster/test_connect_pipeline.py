@@ -23,6 +23,8 @@ if sys.argv[1] == "connect":
 else:
     spark = local_session("local[2]", driver_memory="1g")
 spark.conf.set("spark.sql.shuffle.partitions", "3")
+spark.conf.set("spark.sql.codegen.wholeStage", "false")
+spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
 home, out = Path(sys.argv[2]), Path(sys.argv[2]) / sys.argv[1]
 
 def spec(name, **changes):

@@ -197,7 +197,21 @@ def several_fragments(monkeypatch):
     monkeypatch.setattr(numbering, "FILE_ROWS", 1_000)
 
 
-@pytest.mark.parametrize("name", SPECS)
+QUICK = {
+    "k-on-a-grid",
+    "k-bucketized",
+    "skyline-coupled",
+    "sets-generalized",
+    "art-joint",
+    "anatomy",
+    "suppressed",
+}
+"""Every form, partitioner and case once; the others come with the slow tests."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SPECS]
+)
 def test_the_same_release_as_ever(spark, tmp_path, several_fragments, name):
     found, recorded = published(spark, name, tmp_path), json.loads(RECORDED.read_text())
     if "PPDP_RECORD_DIGESTS" in os.environ:

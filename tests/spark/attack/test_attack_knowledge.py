@@ -63,7 +63,12 @@ COLUMNS = {"group": "bucket", "quasi_identifiers": {"q": "categorical"}, "sensit
 
 
 @pytest.mark.parametrize(
-    ("name", "variables"), [("zeros_of_section_3_1", 0), ("mixed", 0), ("mixed", 100), ("random3", 100)]
+    ("name", "variables"),
+    [
+        ("zeros_of_section_3_1", 0),
+        ("random3", 100),
+        *(pytest.param("mixed", size, marks=pytest.mark.slow) for size in (0, 100)),
+    ],
 )
 def test_golden_through_the_spec_on_the_driver_and_spread(spark, tmp_path, name, variables):
     case = golden_case(name)

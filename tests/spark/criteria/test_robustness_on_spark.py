@@ -29,9 +29,9 @@ from support.core.robust_reference import (
     ("partitioner", "model", "form"),
     [
         ("art", "joint", "bucketized"),
-        ("art", "binary", "generalized"),
+        pytest.param("art", "binary", "generalized", marks=pytest.mark.slow),
         ("mondrian", "joint", "generalized"),
-        ("mondrian", "binary", "bucketized"),
+        pytest.param("mondrian", "binary", "bucketized", marks=pytest.mark.slow),
     ],
 )
 def test_every_published_group_is_robust(spark, tmp_path, monkeypatch, partitioner, model, form):
