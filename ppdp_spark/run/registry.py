@@ -38,9 +38,14 @@ class Registry:
         """The registry of the folder that holds this output folder."""
         return cls(output.parent / REGISTRY)
 
+    @property
+    def has_draw_key(self) -> bool:
+        """Whether random draws were made here."""
+        return _DRAW_KEY in self.folder.children()
+
     def draw_key(self) -> bytes:
         """The secret key of this root's random draws, made once; `StorageError` if it cannot be kept."""
-        if _DRAW_KEY not in self.folder.children():
+        if not self.has_draw_key:
             self.folder.create()
             self.folder.write_new(_DRAW_KEY, secrets.token_hex(_KEY_BYTES))
         text = self.folder.read_text(_DRAW_KEY).strip()

@@ -17,6 +17,7 @@ A spec can also be built from its parts, which have the names and the fields of 
 
 from ppdp_spark.spec.attack import (
     AttackSpec,
+    AuditSpec,
     KnowledgeSpec,
     MineSpec,
     NamedPersonSpec,
@@ -47,7 +48,6 @@ from ppdp_spark.spec.privacy import (
     TClosenessSpec,
 )
 from ppdp_spark.spec.release import (
-    AuditSpec,
     Command,
     ExploreSpec,
     OutputSpec,

@@ -16,7 +16,7 @@ from ppdp_spark.core.criteria.family import EVERY_CASE, LARGEST_COUNT, LARGEST_L
 from ppdp_spark.core.data.forms import FORMS, BoundsName, FormName
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spec.attack import AttackSpec
+from ppdp_spark.spec.attack import AttackSpec, AuditSpec
 from ppdp_spark.spec.columns import (
     ColumnsSpec,
     InputSpec,
@@ -116,24 +116,6 @@ class OutputSpec(SpecModel):
                     "remove one of them"
                 ),
             )
-
-
-class AuditSpec(SpecModel):
-    """The audit of what a reader concludes who knows the program that made the groups."""
-
-    algorithm: Literal["sample", "full", "none"] = Field(
-        default="sample",
-        description="Groups that are audited against a reader who knows the program: some, all, or none.",
-    )
-    at_most: Share | None = Field(
-        default=None,
-        description="Largest posterior of such a reader; beyond it nothing is published. Needs `full`.",
-    )
-
-    @classmethod
-    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
-        if data.get("at_most") is not None and data.get("algorithm") != "full":
-            yield ("at_most",), "is about every group: add `algorithm: full`"
 
 
 class ExploreSpec(SpecModel):

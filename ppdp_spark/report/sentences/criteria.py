@@ -34,7 +34,7 @@ from ppdp_spark.report.sentences.guarantee import (
     parameter_text,
     worded,
 )
-from ppdp_spark.report.sentences.robustness import robustness
+from ppdp_spark.report.sentences.robustness import relative_robustness, robustness
 from ppdp_spark.report.sentences.several_attributes import CRITERION as UNLINKED
 from ppdp_spark.report.sentences.several_attributes import (
     about,
@@ -345,6 +345,7 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "estimated_population": estimated_population,
     "robustness": robustness,
     "r_robustness": robustness,
+    "relative_robustness": relative_robustness,
     "blind_grouping": blind_grouping,
     UNLINKED: unlinked,
 }

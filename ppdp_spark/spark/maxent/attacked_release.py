@@ -67,6 +67,7 @@ class Attacked:
             positive=max(mine.positive, default=0),
             negative=max(mine.negative, default=0),
             support=mine.support,
+            negated=mine.negated,
         )
         return mining.rules(self._counts, attribute_sets(number, sizes))
 

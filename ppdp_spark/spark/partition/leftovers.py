@@ -58,7 +58,7 @@ class Demands:
         """The demands of the table's spec."""
         privacy, partitioner = table.spec.privacy, PARTITIONERS[table.spec.partitioner]
         domain = value_domain(table.profile)
-        criteria = list(separable_criteria(privacy, domain))
+        criteria = [*separable_criteria(privacy, domain), *_floors(table)]
         robust = robust_criterion(privacy, domain, published=partitioner.each_value_once)
         distinct = 2 if privacy.l_diversity is None else math.ceil(privacy.l_diversity.l)
         if robust is not None:
@@ -68,6 +68,20 @@ class Demands:
         if privacy.l_diversity is not None:
             least = max(least, distinct)
         return cls(tuple(criteria), robust, least, distinct)
+
+
+def _floors(table: CodedTable) -> list[LocalCriterion]:
+    """What couples groups, as floors that each group reaches by itself.
+
+    Who is left without a place harms nothing. No rounds follow: such a release is safe, and not minimal.
+    """
+    domain, whole = value_domain(table.profile), everybody(table.profile)
+    coupling = [
+        family.floors(given, domain, whole)
+        for family, given in table.spec.privacy.demanded
+        if family.floors is not None and family.traits.couples(given)
+    ]
+    return [criterion for criterion in coupling if criterion is not None]
 
 
 @dataclass(frozen=True)
