@@ -17,11 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.group_scan import Reduction
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, encoded
+from ppdp_spark.spark.engine.versions import from_arrow, one_partition_each, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, ReduceRuns, combined
 
 _SHARE = 4
@@ -73,7 +75,7 @@ class ReleaseFiles:
         table = pa.table(
             {"share": pa.array(range(len(rows)), pa.int32()), "path": paths, "first": firsts, "end": ends}
         )
-        parts = spark.createDataFrame(table).repartitionById(len(rows), "share")
+        parts = one_partition_each(from_arrow(spark, table), len(rows), F.col("share"))
         return cls(parts, tuple(described), sensitive, values)
 
     def with_extrema(self, folder: Folder, sets: int) -> None:
@@ -82,7 +84,7 @@ class ReleaseFiles:
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
         """What each reduction makes of the groups; None if they do not lie together, or are not readable."""
         task = ReduceFiles(ReduceRuns(tuple(reductions), width), self.described, self.sensitive, self.values)
-        return combined(self.parts.mapInArrow(task, "reduced binary").toArrow(), reductions)
+        return combined(to_arrow(self.parts.mapInArrow(task, "reduced binary")), reductions)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.spark.data.encode import typed_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 
 _FILE, _ROW = "file", "row"
 
@@ -89,8 +90,8 @@ def out_of_order(table: DataFrame, files: Iterable[str], columns: Mapping[str, S
         columns  those that must be sorted within each group, with all their values in the order of codes
     """
     session, names = table.sparkSession, list(files)
-    listed = session.createDataFrame(pa.table({"name": pa.array(names, pa.string())}))
-    hashes = listed.select("name", F.xxhash64("name").alias("hash")).toArrow().to_pylist()
+    listed = from_arrow(session, pa.table({"name": pa.array(names, pa.string())}))
+    hashes = to_arrow(listed.select("name", F.xxhash64("name").alias("hash"))).to_pylist()
     place = {each["hash"]: names.index(each["name"]) for each in hashes}
     wanted = [
         F.xxhash64(F.col("_metadata.file_name")).alias(_FILE),
@@ -100,7 +101,7 @@ def out_of_order(table: DataFrame, files: Iterable[str], columns: Mapping[str, S
     ]
     kinds = {name: table.schema[name].dataType.simpleString() for name in columns}
     known = tuple(typed_values(session, values, kinds[name]) for name, values in columns.items())
-    found = table.select(*wanted).mapInArrow(FindDisorder(known), "found binary").toArrow().column(0)
+    found = to_arrow(table.select(*wanted).mapInArrow(FindDisorder(known), "found binary")).column(0)
     # Written by this program's own tasks a moment ago, over Spark's channel.
     parts = [pickle.loads(part) for part in found.to_pylist()]
     stretches = sorted((one for _, more in parts for one in more), key=lambda one: (place[one.file], one.row))

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.maxent.rules import Rule, strongest
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import to_arrow
 
 SETS_A_PASS = 48
 """Sets of attributes rolled up in one pass over the counts."""
@@ -103,7 +104,7 @@ class Mining:
         ranked = candidates.where(F.col(_HOLDING) >= self.support).orderBy(
             confidence.desc(), F.col(_HOLDING).desc(), F.col(_SET), *ties, F.col(C.VALUE)
         )
-        table = ranked.select(_SET, *self._keys, C.VALUE, _HOLDING, C.PEOPLE).limit(number).toArrow()
+        table = to_arrow(ranked.select(_SET, *self._keys, C.VALUE, _HOLDING, C.PEOPLE).limit(number))
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         return [
             Rule(
