@@ -23,7 +23,7 @@ OURS   := $(PIP) --no-deps --no-build-isolation --editable .
 # their folders, unit tests last: what takes long does not come to an end alone.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bounds lint slow campaigns browser airflow bench reproduce docs nightly matrix lowest coverage package wheel wheel-test clean java
+.PHONY: demo test bounds lint slow campaigns browser airflow bench reproduce docs nightly matrix lowest spark-matrix coverage package wheel sbom wheel-test clean java
 
 demo: $(USABLE) java
 	$(BIN)/ppdp demo
@@ -95,6 +95,10 @@ matrix: java
 lowest: java
 	sh scripts/matrix lowest
 
+# What differs between versions of Spark, on each of them: `make spark-matrix SPARKS=3.5` for one.
+spark-matrix: java
+	sh scripts/matrix spark $(SPARKS)
+
 # What the tests run of the package, in their own processes and in Spark's workers.
 coverage: $(READY) java $(CLASSES)
 	rm -rf build/coverage && mkdir -p build/coverage
@@ -113,9 +117,16 @@ package: $(READY)
 wheel: $(READY)
 	$(BIN)/python scripts/package --no-environment
 
+# What the wheel and its locked dependencies are, for scanners: CycloneDX, in dist/.
+sbom: $(USABLE)
+	[ -x build/sbom-env/bin/cyclonedx-py ] || { $(PYTHON) -m venv build/sbom-env && build/sbom-env/bin/python -m pip install --quiet --disable-pip-version-check "cyclonedx-bom==7.*"; }
+	mkdir -p dist
+	build/sbom-env/bin/cyclonedx-py requirements requirements/run.txt --pyproject pyproject.toml --mc-type library \
+	  --output-reproducible --of JSON --output-file dist/ppdp_spark-$$($(BIN)/python -c "from importlib.metadata import version; print(version('ppdp-spark'))").cdx.json
+
 wheel-test: wheel java
 	rm -rf build/wheel-env && $(PYTHON) -m venv build/wheel-env
-	build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check "$$(echo dist/*.whl)[spark]"
 	cd build && wheel-env/bin/ppdp demo wheel-demo --rows 5000
 
 java:

@@ -333,7 +333,7 @@ def doctor() -> None:
             mark = "[green]ok[/]" if finding.ok else "[red]problem[/]"
             Console().print(f"{mark}  {finding.name}: {finding.found}")
             if not finding.ok:
-                Console().print(f"    fix: {finding.fix}")
+                Console().print(f"    fix: {finding.fix}", markup=False)
         if not all(finding.ok for finding in findings):
             raise typer.Exit(1)
 

@@ -107,10 +107,13 @@ def session(master: str) -> Iterator[SparkSession]:
     """A Spark session of this process; a signal stops it in good order."""
     from ppdp_spark.cli.beforehand import require_startable
     from ppdp_spark.cli.java_notice import without_java_notice
+    from ppdp_spark.run.installed_spark import require_spark
+
+    require_spark()
+    require_startable(master)
     from ppdp_spark.spark.engine.shutdown import stopped_by_signals
     from ppdp_spark.spark.session import local_session
 
-    require_startable(master)
     with without_java_notice():
         try:
             spark = local_session(master)
@@ -124,8 +127,9 @@ def session(master: str) -> Iterator[SparkSession]:
 
 def _kind_of(error: Exception) -> str:
     """What went wrong in Spark's own short name; its texts are pages long."""
-    condition = getattr(error, "getCondition", lambda: None)()
-    return condition or type(error).__name__
+    from ppdp_spark.run.translated_errors import condition_of
+
+    return condition_of(error) or type(error).__name__
 
 
 @contextmanager

@@ -1,5 +1,9 @@
 """The commands as functions: composition of the rooms below, nothing else."""
 
+from ppdp_spark.run.installed_spark import require_spark
+
+require_spark()
+
 from ppdp_spark.commands.anonymize import anonymize
 from ppdp_spark.commands.attack import attack
 from ppdp_spark.commands.check import check

@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
+from ppdp_spark.spark.engine.versions import from_arrow
 
-pytestmark = pytest.mark.usefixtures("compiled")
+pytestmark = [pytest.mark.usefixtures("compiled"), pytest.mark.versions]
 
 RECORDED = Path(__file__).parents[1] / "golden" / "release_digests.json"
 ROWS = 3_000
@@ -180,7 +181,7 @@ def digest(release: Path) -> str:
 
 def published(spark: Any, name: str, folder: Path) -> str:
     """The digest of the release of a spec."""
-    table = spark.createDataFrame(people()).repartition(3)
+    table = from_arrow(spark, people()).repartition(3)
     run = anonymize(spec_of(name, folder), table=table)
     assert run.ok
     return digest(folder / "out" / "release")

@@ -21,6 +21,7 @@ from ppdp_spark.core.attacks.attribute_codes import AttributeCodes, NumberClasse
 from ppdp_spark.core.attacks.naive_bayes import CodedGroups, Evidence, NaiveBayes
 from ppdp_spark.core.maxent.buckets import IntArray
 from ppdp_spark.core.maxent.statements.codes import Question
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import Read, read_buckets
 from ppdp_spark.spark.maxent.chunks import (
     CHUNK,
@@ -115,7 +116,7 @@ class LearnedChunks:
 
     def evidence(self, model: NaiveBayes) -> Evidence:
         """The E-step over all groups: one pass over the chunks."""
-        found = self.chunks.mapInArrow(OnGroups(Count(model)), CHUNKS).toArrow().sort_by(CHUNK)
+        found = to_arrow(self.chunks.mapInArrow(OnGroups(Count(model)), CHUNKS)).sort_by(CHUNK)
         # Written by this program's own tasks a moment ago, over Spark's channel.
         parts: list[Evidence] = [pickle.loads(content) for content in found.column(1).to_pylist()]
         return reduce(add, parts)

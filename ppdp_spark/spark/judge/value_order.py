@@ -23,6 +23,7 @@ from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import typed_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE
 from ppdp_spark.spark.judge.generalized_files import batches_of_share, shares_of_files
 
@@ -123,7 +124,7 @@ def out_of_order(spark: SparkSession, folder: Folder, columns: Mapping[str, Sequ
     task = FindDisorder(tuple(typed_values(spark, values, kinds[name]) for name, values in columns.items()))
     shares = shares_of_files(spark, folder)
     if shares is not None:
-        found = shares.mapInArrow(FindDisorderInFiles(task, tuple(columns)), _FOUND).toArrow()
+        found = to_arrow(shares.mapInArrow(FindDisorderInFiles(task, tuple(columns)), _FOUND))
         if UNREADABLE not in found.column(0).to_pylist():
             return _disorder_in_all(found, lambda file: file)
     return _out_of_order_rows(table, [name for name, _ in folder.files(".parquet")], task, columns)
@@ -134,8 +135,8 @@ def _out_of_order_rows(
 ) -> int:
     """The same where only the engine can read the files, whose names are in their order."""
     session = table.sparkSession
-    listed = session.createDataFrame(pa.table({"name": pa.array(files, pa.string())}))
-    hashes = listed.select("name", F.xxhash64("name").alias("hash")).toArrow().to_pylist()
+    listed = from_arrow(session, pa.table({"name": pa.array(files, pa.string())}))
+    hashes = to_arrow(listed.select("name", F.xxhash64("name").alias("hash"))).to_pylist()
     place = {each["hash"]: files.index(each["name"]) for each in hashes}
     wanted = [
         F.xxhash64(F.col("_metadata.file_name")).alias(_FILE),
@@ -143,7 +144,7 @@ def _out_of_order_rows(
         F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID),
         *(C.column(name) for name in columns),
     ]
-    return _disorder_in_all(table.select(*wanted).mapInArrow(task, _FOUND).toArrow(), place.__getitem__)
+    return _disorder_in_all(to_arrow(table.select(*wanted).mapInArrow(task, _FOUND)), place.__getitem__)
 
 
 def _disorder_in_all(found: pa.Table, place: Callable[[int], int]) -> int:

@@ -27,6 +27,7 @@ from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source, canonical, kinds_of, tuple_names
 from ppdp_spark.spark.maxent.sources import base_names
 
@@ -116,7 +117,7 @@ def _groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
                 bound = f"{name}_{end}"
                 value = _physical(C.column(bound), table.schema[bound].dataType)
                 wanted.append(F.first(value).alias(f"{end}{j}"))
-    return table.groupBy(C.GROUP_ID).agg(*wanted).toArrow().sort_by(C.GROUP_ID)
+    return to_arrow(table.groupBy(C.GROUP_ID).agg(*wanted)).sort_by(C.GROUP_ID)
 
 
 def _side(groups: pa.Table, position: int, people: DataFrame, *, ordered: bool, tree: str | None) -> Side:
@@ -127,16 +128,14 @@ def _side(groups: pa.Table, position: int, people: DataFrame, *, ordered: bool, 
     if tree is not None:
         read = Hierarchy.read(tree)
         return category_side(Categorical("", tuple(read.leaves), hierarchy=read), labels)
-    texts = people.select(f"x{position}").distinct().toArrow().column(0).drop_null().to_pylist()
+    texts = to_arrow(people.select(f"x{position}").distinct()).column(0).drop_null().to_pylist()
     return category_side(Categorical("", tuple(sorted(texts))), labels)
 
 
 def _cells(matches: DataFrame, people: DataFrame, groups: pa.Table, number: int) -> DataFrame:
     """Who is in each group for certain and who may be; `DataError` if the table cannot fill the groups."""
-    session = matches.sparkSession
-    sizes = session.createDataFrame(
-        groups.select([C.GROUP_ID, C.SIZE]).rename_columns(["group", C.SIZE]), "group bigint, size bigint"
-    )
+    listed = groups.select([C.GROUP_ID, C.SIZE]).rename_columns(["group", C.SIZE])
+    sizes = from_arrow(matches.sparkSession, listed)
     fits = matches.groupBy(*TUPLE).agg(F.count(F.lit(1)).alias("fits"))
     both = matches.join(fits, list(TUPLE))
     certain = F.sum(F.when(F.col("fits") == 1, F.col(C.PEOPLE)).otherwise(0)).alias("certain")

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.maxent.rules import FEWEST_VALUES, PLAIN, Rule, strongest
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import to_arrow
 
 SETS_A_PASS = 48
 """Sets of attributes rolled up in one pass over the counts."""
@@ -140,9 +141,8 @@ class Mining:
         ranked = candidates.where(F.col(_HOLDING) >= self.support).orderBy(
             confidence.desc(), F.col(_HOLDING).desc(), _SET, _NEGATED, *ties, F.col(C.VALUE)
         )
-        table = (
-            ranked.select(_SET, _NEGATED, *self._keys, C.VALUE, _HOLDING, C.PEOPLE).limit(number).toArrow()
-        )
+        shown = ranked.select(_SET, _NEGATED, *self._keys, C.VALUE, _HOLDING, C.PEOPLE)
+        table = to_arrow(shown.limit(number))
         rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         return [
             Rule(

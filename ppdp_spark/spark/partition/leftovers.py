@@ -20,6 +20,7 @@ from ppdp_spark.run.criteria.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.held_tables import Save
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, prior_places
 from ppdp_spark.spark.partition.fragments import fragments_of
 from ppdp_spark.spark.partition.place_people import (
@@ -141,7 +142,7 @@ def _second_round(groups: DataFrame, fragments: int, task: PlaceFragment, save: 
 def values_placed(groups: DataFrame, width: int) -> list[int]:
     """How many people of placed groups have each of so many values, in the order of codes."""
     each = F.inline(F.arrays_zip(COUNTED_VALUES, COUNTS)).alias("value", "number")
-    found = groups.select(each).groupBy("value").agg(F.sum("number").alias("number")).toArrow()
+    found = to_arrow(groups.select(each).groupBy("value").agg(F.sum("number").alias("number")))
     pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
     counts = dict(pairs)
     return [int(counts.get(code, 0)) for code in range(width)]

@@ -22,6 +22,7 @@ from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import whole
+from ppdp_spark.spark.engine.versions import one_partition_each
 from ppdp_spark.spark.partition.fragments import FRAGMENT_ROWS, Tree, fragments_of, with_fragments
 from ppdp_spark.spark.partition.priors import SET, SHARES, VALUES, PriorSet, beside_people
 
@@ -168,7 +169,7 @@ def place_rows(rows: DataFrame, tree: Tree, task: PlaceFragment, priors: Sequenc
     fragments = len(fragments_of(tree))
     together = beside_people(located, C.FRAGMENT, fragments, priors, layout.packed_names)
     packed = layout.packed(together, C.FRAGMENT, *EXTRA_COLUMNS)
-    placed = packed.repartitionById(fragments, F.col(C.FRAGMENT))
+    placed = one_partition_each(packed, fragments, F.col(C.FRAGMENT))
     return placed.mapInArrow(task, task.schema(rows.schema))
 
 
@@ -177,7 +178,7 @@ def place_again(left: DataFrame, fragments: int, people: int, task: PlaceFragmen
     tasks = max(1, min(fragments, -(-people // FRAGMENT_ROWS)))
     turn = F.floor(F.col(C.FRAGMENT) * tasks / fragments).cast("int")
     names = [raw(name) for name in (*task.layout.row_names, *EXTRA_COLUMNS)]
-    placed = left.select(C.FRAGMENT, *names).repartitionById(tasks, turn)
+    placed = one_partition_each(left.select(C.FRAGMENT, *names), tasks, turn)
     return placed.mapInArrow(task, left.schema)
 
 
