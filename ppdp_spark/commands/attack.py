@@ -47,8 +47,10 @@ def attack(
     a release. In the place of a spec, the output folder of a run stands for its release.
     """
     released = Released.at(spec, "attack") if table is None else None
-    assert released is not None or not isinstance(spec, Released)
-    spec = ReleaseSpec.of(spec) if released is None else released.spec
+    if released is not None:
+        spec = released.spec
+    assert not isinstance(spec, Released)
+    spec = ReleaseSpec.of(spec)
     spec.require_for("attack", table_given=table is not None)
     wanted, stages = spec.attack or AttackSpec(), Stages()
     with stages.stage("read"):

@@ -98,7 +98,7 @@ def _explored_release(released: Released, spark: SparkSession) -> Run:
         cells = released_cells(spark, released.folder, manifest)
     several, name = len(cells) > 1, _attribute(spec, cells)
     privacy = spec.privacy.of_attribute(name) if several else spec.privacy
-    found = _scanned(spec, cells, name, PrivacySpec(skyline=privacy.skyline), stages)
+    found = _scanned(spec, cells, name, privacy, stages)
     beside = known_beside(name, known_attributes(manifest)) if several else ()
     rows = labelled(found.rows, name, beside) if several else found.rows
     summary = finding_facts(spec, "explore", stages, cells, read={"source": str(released.folder)})

@@ -86,7 +86,7 @@ def _knowledge(summary: Summary) -> list[Any]:
     """Values that are known already, and for the others all maximal knowledge at each confidence."""
     known: list[Any] = []
     title = "A value stays below the confidence for somebody who knows no more than one line"
-    lines = []
+    lines: list[tuple[str | Text, ...]] = []
     for skyline in summary.get("knowledge", []):
         if not skyline["points"]:
             told = safe_knowledge(skyline["value"], skyline["c"], None, Setting.of(summary))
