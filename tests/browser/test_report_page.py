@@ -133,7 +133,7 @@ def test_cells_are_deeper_where_more_may_be_known(passing: Opened) -> None:
 def test_breaches_are_sentences(passing: Opened) -> None:
     told = passing.tab.locator("#knowledge-tables td.told").first.inner_text()
     assert "Somebody who knows 1 value that the person does not have (“HIV”)" in told
-    assert "is 78.12 % sure that a person in group 1414 has it, as 3 of the 31 people there do." in told
+    assert "is 78.12 % sure that a person in group 1414 has it; 3 of the 31 people there do." in told
 
 
 def test_an_exploration_has_no_green_pass(opened: Open) -> None:

@@ -173,7 +173,7 @@ def breach(witness: Mapping[str, Any], setting: Setting) -> str:
     who = f"who knows {joined(facts)}" if facts else "who knows nothing but the groups"
     sure = "certain" if as_number(witness.get("probability")) == 1 else _sure(witness)
     return (
-        f"Somebody {who} is {sure} that a person in group {_group(witness, 'group')} has it, as "
+        f"Somebody {who} is {sure} that a person in group {_group(witness, 'group')} has it; "
         f"{_share(witness)} there do."
     )
 
@@ -207,7 +207,7 @@ def _known(witness: Mapping[str, Any], setting: Setting) -> Iterator[str]:
     if family:
         amount = things(family, "person", "people")
         where = _group(witness, "family_group")
-        yield f"of {amount} in group {where} that they have it only if the person has it"
+        yield f"of {amount} in group {where} that they have it only if the person does"
 
 
 def _named(values: Sequence[Any], number_of: int) -> str:

@@ -207,11 +207,11 @@ def test_points_tell_of_every_breach_beyond_them() -> None:
         "points": [{"l": 0, "k": 3, "m": 0, "breaches": breaches}],
     }
     (drawn,), _ = surfaces({"knowledge": [entry]})
-    end = "is 50 % sure that a person in group 5 has it, as 2 of the 8 people there do."
+    end = "is 50 % sure that a person in group 5 has it; 2 of the 8 people there do."
     assert drawn["points"][0]["breaches"] == [
         f"Somebody who knows 2 values that the person does not have (“a”, “b”) {end}",
         "Somebody who knows 3 values that the person does not have (“a”, …), the value of 1 other person in "
-        f"group 6 and of 1 person in group 7 that they have it only if the person has it {end}",
+        f"group 6 and of 1 person in group 7 that they have it only if the person does {end}",
     ]
     (sets,), _ = surfaces({"knowledge": [entry], "sensitive": {"column": "ill", "case": "mvpi-set"}})
     assert "2 values that come only with it (“a”, “b”)" in sets["points"][0]["breaches"][0]
