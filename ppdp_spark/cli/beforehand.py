@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ppdp_spark.cli.doctor import java
 from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.errors import DataError, MachineError, ProblemsError
+from ppdp_spark.run.csv_header import file_problem
 from ppdp_spark.run.storage import require_room
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def require_files(spec: ReleaseSpec, command: Command) -> None:
             missing.append(f"`{field}` ({path}) does not exist")
     if missing:
         raise DataError(missing)
+    if command != "attack" and spec.input is not None and spec.input.format == "csv":
+        told = file_problem(spec.input, spec.columns.named)
+        if told is not None:
+            raise DataError(told)
     if command == "anonymize" and not spec.output.overwrite and _on_this_machine(str(spec.output.path)):
         require_room(str(spec.output.path))
 

@@ -13,6 +13,7 @@ from ppdp_spark.core.maxent.statements.codes import question_of
 from ppdp_spark.core.maxent.statements.kinds import Statement
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.released import Released
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.storage import PRIVATE, Folder
@@ -33,7 +34,7 @@ from ppdp_spark.spec import AttackSpec, ReleaseSpec, SpecLike
 
 @told_plainly
 def attack(
-    spec: SpecLike,
+    spec: SpecLike | Released,
     *,
     table: TableLike | None = None,
     spark: SparkSession | None = None,
@@ -46,8 +47,12 @@ def attack(
     up to `local_variables` variables are solved on the driver, more of them where they are; both give
     the same. With an `output.path` verdict, report and P*(s | q) are written below its `private/attack`.
     `spec` and `spark` are those of `anonymize`; `table` has the groups to attack, unless the spec names
-    a release.
+    a release. In the place of a spec, the output folder of a run stands for its release.
     """
+    released = Released.at(spec, "attack") if table is None else None
+    if released is not None:
+        spec = released.spec
+    assert not isinstance(spec, Released)
     spec = ReleaseSpec.of(spec)
     spec.require_for("attack", table_given=table is not None)
     wanted, stages = spec.attack or AttackSpec(), Stages()

@@ -92,8 +92,9 @@ class Registry:
         more = f"; and {len(before) - LISTED:,} older in `{self.folder}`" if len(before) > LISTED else ""
         return [
             f"dataset {name(record['dataset'])} was released {times} before: whoever holds several releases "
-            "of the same people may learn more than any one of them allows. "
-            f"Earlier manifests: {listed}{more}"
+            "of the same people may learn more than any one of them allows, and guarantees here are about "
+            "one. If an earlier one has left the house, keep this one back; make releases to choose from "
+            f"with `--trial`. Earlier manifests: {listed}{more}"
         ]
 
     def enter(self, record: Mapping[str, Any]) -> list[str]:

@@ -32,7 +32,7 @@ MOST_ROWS = 200
 MOST_BARS = 60
 _RELATIONS = {">=": "≥", "<=": "≤"}
 _CRITERIA = [
-    Column("Criterion", "name text"),
+    Column("Criterion", "word"),
     Column("Level", "name text"),
     Column("Found", "number"),
     Column("Needed", "number"),
@@ -81,6 +81,11 @@ def _criteria(rows: Sequence[Row]) -> str:
     )
 
 
+def _name(row: Row) -> Cell:
+    """The name of a criterion as words, which a narrow column may break between them."""
+    return words(str(row.get("criterion") or "").replace("_", " "))
+
+
 def _urgency(row: Row) -> tuple[bool, float]:
     """What fails first, then what is nearest to its limit."""
     distance = room(row.get("value"), row.get("threshold"), str(row.get("relation")))
@@ -92,7 +97,7 @@ def _criterion(row: Row) -> list[Cell]:
     found, limit = apart(value, threshold)
     needed = f"{text(_RELATIONS.get(relation, relation))} {data(threshold, limit)}"
     return [
-        words(row.get("criterion")),
+        _name(row),
         words(row.get("level")),
         figure(value, found),
         Cell(needed, as_number(threshold)) if threshold is not None else words(None),
@@ -107,14 +112,14 @@ def _criterion(row: Row) -> list[Cell]:
 def _measured(verdict: Mapping[str, Any]) -> str:
     rows = [row for row in map(mapping, listing(verdict, "criteria")) if row.get("status") == "measured"]
     columns = [
-        Column("Criterion", "name text"),
+        Column("Criterion", "word"),
         Column("What", "name text"),
         Column("Found", "number"),
         Column("Groups", "number"),
     ]
     cells = [
         [
-            words(row.get("criterion")),
+            _name(row),
             words(row.get("level")),
             figure(row.get("value")),
             figure(row.get("groups")),

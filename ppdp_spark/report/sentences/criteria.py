@@ -396,6 +396,18 @@ def passed(verdict: Mapping[str, Any]) -> bool:
     return verdict.get("status") == "pass" and verdict.get("publishable") is True and rows_hold
 
 
+def state(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    """PASS, FAIL, or what a command found that was asked for no verdict.
+
+    An exploration says how much it takes to breach a value: beside that, PASS would be misread.
+    """
+    if not passed(verdict):
+        return "FAIL"
+    if summary.get("command") == "explore":
+        return "EXPLORED"
+    return "PASS" if demanded(verdict) else "MEASURED"
+
+
 def outcome(verdict: Mapping[str, Any]) -> str:
     """The verdict in one sentence after the word PASS or FAIL."""
     rows = demanded(verdict)
@@ -412,4 +424,4 @@ def outcome(verdict: Mapping[str, Any]) -> str:
     return f"This must not be published.{reason or ' The verdict gives no reason.'}"
 
 
-__all__ = ["COMMON_LIMITS", "SENTENCES", "Guarantee", "Setting", "guarantees", "outcome", "passed"]
+__all__ = ["COMMON_LIMITS", "SENTENCES", "Guarantee", "Setting", "guarantees", "outcome", "passed", "state"]

@@ -28,7 +28,16 @@ from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
-from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source, canonical, kinds_of, tuple_names
+from ppdp_spark.spark.maxent.buckets import (
+    EXPECTED,
+    GROUP,
+    SHARED,
+    TUPLE,
+    Source,
+    canonical,
+    kinds_of,
+    tuple_names,
+)
 from ppdp_spark.spark.maxent.sources import base_names
 
 
@@ -154,10 +163,23 @@ def _cells(matches: DataFrame, people: DataFrame, groups: pa.Table, number: int)
             "has in their ranges: it must hold everybody in the release"
         )
     population = not found["over"] and int(total[C.PEOPLE] or 0) == int(found["released"])
-    left = filled.select("group", (F.col(C.SIZE) - F.col("certain")).alias("left"))
+    left = filled.select("group", (F.col(C.SIZE) - F.coalesce("certain", F.lit(0))).alias("left"))
     placed = both.join(left, "group").withColumn(SHARED, F.col("fits") > 1 if population else F.lit(True))
     if population:
         placed = placed.where(~F.col(SHARED) | (F.col("left") > 0))
+    placed = _expected(placed, int(found["released"]))
     group = [F.col("group").alias(GROUP[0]), F.lit(0).cast("bigint").alias(GROUP[1])]
     codes = [C.code(j) for j in range(number)]
-    return placed.select(*group, *TUPLE, *codes, C.PEOPLE, SHARED)
+    return placed.select(*group, *TUPLE, *codes, C.PEOPLE, SHARED, EXPECTED)
+
+
+def _expected(placed: DataFrame, released: int) -> DataFrame:
+    """How many of each tuple's people count in each group that they may be in: together all of them.
+
+    So a share of some people is that of the table, which is known, and true statements about it can be true.
+    Of a table with more people than the release, as many count as the release has in the mean.
+    """
+    places = placed.groupBy(*TUPLE).agg(F.count(F.lit(1)).alias("places"))
+    shown = placed.join(places, list(TUPLE)).withColumn(EXPECTED, F.col(C.PEOPLE) / F.col("places"))
+    total = F.lit(float(only_row(shown.agg(F.sum(EXPECTED).alias(EXPECTED)))[EXPECTED] or 1.0))
+    return shown.withColumn(EXPECTED, F.col(EXPECTED) * released / total)

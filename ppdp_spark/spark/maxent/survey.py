@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.maxent.solve.components import touched_buckets
 from ppdp_spark.core.maxent.statements.codes import Question
 from ppdp_spark.core.maxent.statements.people import Named
-from ppdp_spark.core.maxent.statements.rows import cells_of, people_of_cells, populations, rows_of
+from ppdp_spark.core.maxent.statements.rows import cells_of, populations, rows_of
 from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import Read, read_buckets
 
@@ -72,7 +72,7 @@ class Look:
             yield pa.RecordBatch.from_pydict({"survey": pa.array([content], pa.binary())})
 
     def survey(self, read: Read) -> Survey:
-        named, people = bare(read, self.question), people_of_cells(read.buckets)
+        named, people = bare(read, self.question), read.expected
         codes = (read.vocabulary.attributes[f"{j}"] for j in range(len(self.question.attributes)))
         mentioned = tuple(
             np.bincount(code[code >= 0], weights=people[code >= 0], minlength=len(values)).astype(np.float64)
@@ -83,7 +83,7 @@ class Look:
             float(people.sum()),
             read.buckets.variables,
             mentioned,
-            populations(self.question.statements, named, read.vocabulary),
+            populations(self.question.statements, named, read.vocabulary, people),
             tuple(_two(self._fitting(read, named, j)) for j in range(len(self.question.subjects))),
         )
 

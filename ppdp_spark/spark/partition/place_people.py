@@ -18,7 +18,7 @@ from ppdp_spark.core.data.coded_people import Partition
 from ppdp_spark.core.data.groups import FloatArray, IntArray
 from ppdp_spark.core.partition.mondrian import grouped, undivided_summary
 from ppdp_spark.core.partition.placement import Placed, Placement
-from ppdp_spark.errors import DataError
+from ppdp_spark.errors import TOO_MANY_PRIORS, DataError
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import whole
@@ -190,7 +190,7 @@ def raw(name: str) -> str:
 def dense_priors(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> FloatArray:
     """The rows `known` of lists of values and shares as one table, one row per signature."""
     if len(known) * width > LARGEST_TABLE:
-        raise DataError("an attribute set of `privacy.robustness.priors` has too many signatures")
+        raise DataError(TOO_MANY_PRIORS)
     values, shares = (arrays[name].take(pa.array(known)) for name in (VALUES, SHARES))
     offsets = values.offsets.to_numpy().astype(np.int64)
     flat = [column.flatten().to_numpy(zero_copy_only=False) for column in (values, shares)]

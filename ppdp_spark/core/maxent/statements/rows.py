@@ -44,10 +44,18 @@ def compiled(statements: Sequence[Statement], named: Named, vocabulary: Vocabula
     return rows_of(statements, named, vocabulary, counts)
 
 
-def populations(statements: Sequence[Statement], named: Named, vocabulary: Vocabulary) -> FloatArray:
-    """People each term speaks of, in these buckets; over disjoint buckets they add up."""
+def populations(
+    statements: Sequence[Statement],
+    named: Named,
+    vocabulary: Vocabulary,
+    people: FloatArray | None = None,
+) -> FloatArray:
+    """People each term speaks of, in these buckets; over disjoint buckets they add up.
+
+    `people` are those of each cell, if they are known better than by sharing places evenly.
+    """
     chosen = (cells_of(t, named, vocabulary) for s in statements for _, t in s.terms)
-    people = people_of_cells(named.buckets)
+    people = people_of_cells(named.buckets) if people is None else people
     return np.array([people[cells].sum() for cells in chosen])
 
 
