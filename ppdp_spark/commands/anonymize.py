@@ -35,7 +35,11 @@ from ppdp_spark.run.storage import MANIFEST, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.bounds.bound_grids import people_alone, with_grids
-from ppdp_spark.spark.composition.earlier_releases import Audited, EarlierReleases, audited_composition
+from ppdp_spark.spark.composition.earlier_releases import (
+    AuditedComposition,
+    EarlierReleases,
+    audited_composition,
+)
 from ppdp_spark.spark.composition.published_groups import PublishedGroups
 from ppdp_spark.spark.data.as_is import AsIs, BesideSensitive, beside_sensitive, singled_out
 from ppdp_spark.spark.data.encode import encode_rows
@@ -183,23 +187,22 @@ class _Anonymization:
 
     def _together(
         self, people: DataFrame, manifest: Mapping[str, Any], judged: Sequence[VerdictRow]
-    ) -> Audited:
+    ) -> AuditedComposition:
         """What the release tells together with earlier ones; a release to choose by is not published."""
         asked = self.spec.composition.earlier
         if self.staging.trial or asked == "accept" or not all(row.ok for row in judged):
-            return Audited()
+            return AuditedComposition()
         self.staging.release.write_json(MANIFEST, manifest)
         digest = self.staging.release.digest(MANIFEST)
-        registry, record = Registry.beside(self.staging.output), {**self._facts(), "manifest": digest}
-        if not registry.earlier(self.spec.dataset):
-            return Audited()
+        declared = self.spec.columns.quasi_identifiers.items()
+        trees = {name: column.hierarchy for name, column in declared if column.hierarchy is not None}
+        new, registry = PublishedGroups.at(self.staging.folder, trees), Registry.beside(self.staging.output)
+        earlier = EarlierReleases.of(registry, {**self._facts(), "manifest": digest}, new)
+        if asked == "require":
+            self._stop(unread(earlier.unread))
+        if not earlier.found:
+            return AuditedComposition(warnings=tuple(earlier.warnings))
         with self.stages.stage("compose"):
-            declared = self.spec.columns.quasi_identifiers.items()
-            trees = {name: column.hierarchy for name, column in declared if column.hierarchy is not None}
-            new = PublishedGroups.at(self.staging.folder, trees)
-            earlier = EarlierReleases.of(registry, record, new)
-            if asked == "require":
-                self._stop(unread(earlier.unread))
             found = audited_composition(self.spec, people, new, earlier)
         self._stop(composing(found.rows))
         return found

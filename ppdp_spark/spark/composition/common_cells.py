@@ -9,11 +9,13 @@ from operator import and_, mul, or_
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from ppdp_spark.core.composition.rounds import MOST_COMBINATIONS
 from ppdp_spark.spark.composition.group_passes import group_of, unseen
 from ppdp_spark.spark.composition.people_in_groups import MOST_FITS, fits, fitting, surplus
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.maxent.buckets import TUPLE
+
+MOST_COMBINATIONS = 256
+"""Ways to place somebody in groups of all releases; who has more is not looked at, and counted."""
 
 
 def cells_of(people: DataFrame, places: Sequence[int]) -> DataFrame:

@@ -85,7 +85,7 @@ def _obstacle(release: PublishedGroups, new: PublishedGroups) -> str | None:
 
 
 @dataclass(frozen=True)
-class Audited:
+class AuditedComposition:
     """What was found of a release together with earlier ones."""
 
     rows: tuple[VerdictRow, ...] = ()
@@ -95,20 +95,18 @@ class Audited:
 
 def audited_composition(
     spec: ReleaseSpec, people: DataFrame, new: PublishedGroups, earlier: EarlierReleases
-) -> Audited:
+) -> AuditedComposition:
     """The verdict on a release together with those before it, for the people it was made from.
 
     Nobody may be pinned to one value where the spec demands anything about values; `composition.at_most`
     demands more.
     """
-    if not earlier.found:
-        return Audited(warnings=tuple(earlier.warnings))
     releases = [new, *earlier.found]
     names = ["this release", *short_names([release.place for release in earlier.found])]
     threshold = spec.composition.at_most
     pins = any(family.traits.sensitive for part in spec.privacy.parts.values() for family, _ in part.demanded)
     found = _composed(people, releases, names, threshold)
-    return Audited(
+    return AuditedComposition(
         tuple(found.rows(threshold, pins=pins)),
         {**found.to_dict(), "basis": "run", "threshold": threshold},
         (*found.warnings("run"), *earlier.warnings),
