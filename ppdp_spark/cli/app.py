@@ -277,6 +277,55 @@ def compare(
 
 
 @app.command()
+def compose(
+    outputs: Annotated[
+        list[str],
+        typer.Argument(help="Output folders of runs, or release folders: two or more.", show_default=False),
+    ],
+    people: Annotated[
+        list[str] | None,
+        typer.Option(help="Table of people with quasi-identifiers; repeated, one for each release."),
+    ] = None,
+    person: Annotated[str | None, typer.Option(help="Column that says who is who in several tables.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Largest posterior allowed; with it, nobody may be pinned either.")
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=FILE", help="What is below a published category; repeatable."),
+    ] = None,
+    output: Annotated[str | None, typer.Option(help="Folder for verdict, summary and report.")] = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what somebody infers who holds several releases about the same people."""
+    with errors_as_messages():
+        from ppdp_spark.cli.beforehand import named_files, require_folder, require_there
+
+        for place in outputs:
+            require_folder(place)
+        for place in people or []:
+            require_there(place, "a table of people")
+        trees = named_files(hierarchy or [])
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark.commands import compose
+
+        return compose(
+            outputs,
+            people=people or None,
+            person=person,
+            threshold=threshold,
+            hierarchies=trees,
+            output=output,
+            spark=spark,
+        )
+
+    run_on_spark(run, master, as_json, quiet)
+
+
+@app.command()
 def sweep(
     spec: SpecPath,
     over: Annotated[

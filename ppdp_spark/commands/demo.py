@@ -13,6 +13,7 @@ from ppdp_spark.commands.anonymize import anonymize
 from ppdp_spark.commands.generate import generate
 from ppdp_spark.commands.verify import verify
 from ppdp_spark.report.terminal import rows_table
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spec import ReleaseSpec
 
 _ROWS = 3

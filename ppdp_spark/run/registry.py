@@ -67,6 +67,18 @@ class Registry:
         found = [self.folder.read_json(file) for file in files]
         return [each for each in found if isinstance(each, dict) and each.get("dataset") == dataset]
 
+    def others(self, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Records of other releases of the dataset than this one, each once, the newest first.
+
+        The same files published again tell nothing new.
+        """
+        seen, found = {record["manifest"]}, []
+        for each in reversed(self.earlier(record["dataset"])):
+            if each.get("manifest") not in seen:
+                seen.add(each.get("manifest"))
+                found.append(each)
+        return found
+
     def refused(self, dataset: str, facts: Mapping[str, Any]) -> None:
         """Note that blind groups of a dataset were refused: another try must not pass for the first."""
         self.folder.create()

@@ -49,6 +49,7 @@ from ppdp_spark.spec.privacy import (
 )
 from ppdp_spark.spec.release import (
     Command,
+    CompositionSpec,
     ExploreSpec,
     OutputSpec,
     ReleaseSpec,
@@ -63,6 +64,7 @@ __all__ = [
     "BetaLikenessSpec",
     "ColumnsSpec",
     "Command",
+    "CompositionSpec",
     "DeltaDisclosureSpec",
     "ExploreSpec",
     "HouseholdSpec",

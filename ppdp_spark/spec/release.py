@@ -118,6 +118,29 @@ class OutputSpec(SpecModel):
             )
 
 
+class CompositionSpec(SpecModel):
+    """What becomes of earlier releases of the dataset, of which the registry beside the output knows."""
+
+    earlier: Literal["audit", "require", "accept"] = Field(
+        default="audit",
+        description="Judge this release together with earlier ones that can be read; with all, or stop; or "
+        "accept what they tell together without a look.",
+    )
+    at_most: Share | None = Field(
+        default=None,
+        description="Largest posterior of somebody who holds earlier releases, too; beyond it nothing is "
+        "published.",
+    )
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        if data.get("earlier") == "accept" and data.get("at_most") is not None:
+            yield (
+                ("at_most",),
+                "is about earlier releases, which `earlier: accept` does not look at: remove one",
+            )
+
+
 class ExploreSpec(SpecModel):
     """What `explore` looks for: how much an adversary may know before a value is breached."""
 
@@ -164,6 +187,7 @@ class ReleaseSpec(SpecModel):
     suppression: SuppressionSpec = SuppressionSpec()
     output: OutputSpec = OutputSpec()
     audit: AuditSpec = AuditSpec()
+    composition: CompositionSpec = CompositionSpec()
     explore: ExploreSpec | None = None
     attack: AttackSpec | None = None
 
@@ -275,11 +299,11 @@ class ReleaseSpec(SpecModel):
     def fingerprint(self) -> str:
         """SHA-256 of the spec as canonical JSON.
 
-        Where the release is written does not change it, nor what is measured for the owner, and secrets
-        are not part of it: a published fingerprint must not let anyone try out seeds.
+        Where the release is written does not change it, nor what is measured for the owner or judged beside
+        it, and secrets are not part of it: a published fingerprint must not let anyone try out seeds.
         """
         plain = self.to_dict()
-        del plain["audit"]
+        del plain["audit"], plain["composition"]
         plain["output"] = {"form": self.output.form, "bounds": self.output.bounds_rule}
         canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()

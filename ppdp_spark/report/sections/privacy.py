@@ -20,6 +20,7 @@ from ppdp_spark.report.format.markup import (
 )
 from ppdp_spark.report.format.numbers import apart, as_number, listing, mapping, percent, room
 from ppdp_spark.report.sections.attack import posteriors
+from ppdp_spark.report.sections.composition import together
 from ppdp_spark.report.sections.robustness import robust_margins
 from ppdp_spark.report.sections.surfaces import controls
 from ppdp_spark.report.sentences.criteria import demanded
@@ -57,6 +58,7 @@ def privacy(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
             section("measured", "Measured, not demanded", [_measured(verdict)], 3),
             section("knowledge", "How much an adversary may know", [controls(summary)], 3),
             section("attack", "What an adversary with background knowledge infers", _attack(summary), 3),
+            section("composition", "Releases together", together(mapping(summary, "composition")), 3),
             section("sensitive", "Sensitive values", _sensitive(summary), 3),
             section("suppression", "Suppression", _suppression(mapping(summary, "suppression")), 3),
         ],

@@ -20,6 +20,7 @@ _DEEDS = {
     "explore": "Exploration of adversary knowledge",
     "suppress": "Suppression of frequent values",
     "attack": "Attack on a release",
+    "compose": "Several releases together",
 }
 
 

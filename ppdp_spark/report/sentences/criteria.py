@@ -17,7 +17,16 @@ from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, 
 from ppdp_spark.report.format.quoted_names import printable, sentence, things
 from ppdp_spark.report.sentences.algorithm_aware import CRITERION as PROGRAM
 from ppdp_spark.report.sentences.algorithm_aware import knowing_program
-from ppdp_spark.report.sentences.attack import CRITERION, LEARNED, inferring
+from ppdp_spark.report.sentences.attack import (
+    COMPOSED,
+    COMPOSED_COLUMNS,
+    COMPOSED_PEOPLE,
+    CRITERION,
+    LEARNED,
+    PINNED,
+    composed,
+    inferring,
+)
 from ppdp_spark.report.sentences.counted_people import (
     estimated_population,
     household_k_anonymity,
@@ -348,6 +357,7 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "relative_robustness": relative_robustness,
     "blind_grouping": blind_grouping,
     UNLINKED: unlinked,
+    **dict.fromkeys((PINNED, COMPOSED, COMPOSED_PEOPLE, COMPOSED_COLUMNS), composed),
 }
 
 

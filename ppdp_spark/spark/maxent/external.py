@@ -77,9 +77,12 @@ def resolved(
     kinds = kinds_of(external, names)
     people = _tuples(external, kinds, manifest["columns"]["ranges"])
     spark = external.sparkSession
-    groups = _groups(spark.read.parquet((release / DATA).literal), names, manifest["columns"]["ranges"])
+    ranges = manifest["columns"]["ranges"]
+    groups = described_groups(spark.read.parquet((release / DATA).literal), names, ranges)
     sides = tuple(
-        _side(groups, j, people, ordered=name in manifest["columns"]["ranges"], tree=hierarchies.get(name))
+        ordered_groups(groups, j)
+        if name in ranges
+        else labelled_groups(groups, j, people.select(f"x{j}"), hierarchies.get(name))
         for j, name in enumerate(names)
     )
     task = FindGroups(Boxes.of(sides), groups.column(C.GROUP_ID).combine_chunks(), len(names))
@@ -93,7 +96,7 @@ def _tuples(table: DataFrame, kinds: Mapping[str, str], ranges: list[str]) -> Da
     """Distinct tuples of the external table: their names, attributes, places in boxes `x0, x1, …`, people."""
     beside = [
         (
-            _physical(C.column(name), table.schema[name].dataType)
+            as_double(C.column(name), table.schema[name].dataType)
             if name in ranges
             else text_of(C.column(name), table.schema[name].dataType)
         ).alias(f"x{j}")
@@ -106,7 +109,7 @@ def _tuples(table: DataFrame, kinds: Mapping[str, str], ranges: list[str]) -> Da
     return counted.select(*tuple_names(kinds), *codes, *places, C.PEOPLE)
 
 
-def _physical(value: Column, kind: T.DataType) -> Column:
+def as_double(value: Column, kind: T.DataType) -> Column:
     """An ordered value as a double."""
     moments: dict[type[T.DataType], str] = {
         T.DateType: "date",
@@ -116,7 +119,7 @@ def _physical(value: Column, kind: T.DataType) -> Column:
     return to_physical(value, moments.get(type(kind), "float")).cast("double")
 
 
-def _groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
+def described_groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
     """One row per group, on the driver: number, people, labels and bounds."""
     wanted = [F.count(F.lit(1)).alias(C.SIZE)]
     for j, name in enumerate(names):
@@ -124,20 +127,24 @@ def _groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
         if name in ranges:
             for end in ("min", "max"):
                 bound = f"{name}_{end}"
-                value = _physical(C.column(bound), table.schema[bound].dataType)
+                value = as_double(C.column(bound), table.schema[bound].dataType)
                 wanted.append(F.first(value).alias(f"{end}{j}"))
     return to_arrow(table.groupBy(C.GROUP_ID).agg(*wanted)).sort_by(C.GROUP_ID)
 
 
-def _side(groups: pa.Table, position: int, people: DataFrame, *, ordered: bool, tree: str | None) -> Side:
+def ordered_groups(groups: pa.Table, position: int) -> Side:
+    """The groups along a number, date or time."""
+    low, high = (groups.column(f"{end}{position}").combine_chunks() for end in ("min", "max"))
+    return ordered_side(low, high, groups.column(f"label{position}").combine_chunks())
+
+
+def labelled_groups(groups: pa.Table, position: int, values: DataFrame, tree: str | None) -> Side:
+    """The groups along a category, whose values are those of the hierarchy or of the table of `values`."""
     labels = groups.column(f"label{position}").combine_chunks()
-    if ordered:
-        low, high = (groups.column(f"{end}{position}").combine_chunks() for end in ("min", "max"))
-        return ordered_side(low, high, labels)
     if tree is not None:
         read = Hierarchy.read(tree)
         return category_side(Categorical("", tuple(read.leaves), hierarchy=read), labels)
-    texts = to_arrow(people.select(f"x{position}").distinct()).column(0).drop_null().to_pylist()
+    texts = to_arrow(values.distinct()).column(0).drop_null().to_pylist()
     return category_side(Categorical("", tuple(sorted(texts))), labels)
 
 
