@@ -104,6 +104,7 @@ def test_settings_are_those_that_somebody_made(spark):
     assert "spark.sql.autoBroadcastJoinThreshold" not in made
 
 
+@pytest.mark.filterwarnings("error::UserWarning:pyspark")
 def test_jobs_side_by_side_are_those_of_their_caller(spark):
     spark.sparkContext.setLocalProperty("spark.job.description", "ours")
     try:

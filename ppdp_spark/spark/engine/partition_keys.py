@@ -45,9 +45,12 @@ def _inverse(factor: int) -> int:
 
 def _times(numbers: Words, factor: int) -> Words:
     """The products modulo 2^32; both factors have at most 32 bits, and 64 bits hold the product."""
-    return (numbers * np.uint64(factor)) & np.uint64(_MASK)
+    product: Words = (numbers * np.uint64(factor)) & np.uint64(_MASK)
+    return product
 
 
 def _turned_back(numbers: Words, bits: int) -> Words:
     """Words of 32 bits turned to the right."""
-    return ((numbers >> np.uint64(bits)) | (numbers << np.uint64(32 - bits))) & np.uint64(_MASK)
+    left, right = numbers << np.uint64(32 - bits), numbers >> np.uint64(bits)
+    turned: Words = (left | right) & np.uint64(_MASK)
+    return turned

@@ -8,7 +8,6 @@ under numbers of their own. Spark 3.5 has no public way to and from Arrow; there
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from inspect import signature
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -94,9 +93,8 @@ def in_thread(session: SparkSession, job: Callable[[], Found]) -> Callable[[], F
 
     From 4.0 on the session says which kind it is; before, there is one kind.
     """
-    (given,) = signature(inheritable_thread_target).parameters.values()
     decorate: Any = inheritable_thread_target
-    if given.default is not given.empty:
+    if hasattr(DataFrame, "toArrow"):
         decorate = inheritable_thread_target(session)
     wrapped: Callable[[], Found] = decorate(job)
     return wrapped
