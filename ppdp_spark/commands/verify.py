@@ -105,7 +105,7 @@ def judge_release(
     stated = manifest["rows"]
     conserved = Conservation(stated["published"], manifest["groups"], stated.get("written"))
     suppressed = manifest.get("suppression")
-    eligible = [Eligibility(suppressed["l"], suppressed["total"], domain.protected)] if suppressed else []
+    eligible = [Eligibility.stated(suppressed, domain.protected)] if suppressed else []
     least = _least_people(manifest) if partitioner.blind else []
     rows = grouped.judge([*criteria, *least, *eligible, conserved])
     rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []

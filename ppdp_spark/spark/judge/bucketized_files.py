@@ -120,7 +120,8 @@ class ReadBuckets:
         place = np.minimum(np.searchsorted(numbers, group), len(numbers) - 1)
         people = np.zeros(len(numbers), np.int64)
         np.add.at(people, place, counts)
-        if (numbers[place] != group).any() or (self.single and (people != sizes).any()):
+        differing = (numbers[place] != group).any() or (self.single and (people != sizes).any())
+        if differing or (counts < 1).any():
             raise DataError(TWO_WAYS)
         return BucketTables(numbers, sizes, place, codes, counts, self._bounds(name, group, codes, counts))
 

@@ -106,11 +106,8 @@ class BucketizedForm(FormOnSpark):
 
     def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
         table = spark.read.parquet((data / SENSITIVE_TABLE).literal)
-        counted = F.col(C.COUNT).cast("bigint")
-        wrong = F.raise_error(F.lit(TWO_WAYS)).cast("bigint")
-        people = F.when(counted >= 1, counted).otherwise(wrong).alias(C.COUNT)
         held = [C.column(name).alias(ours) for name, ours in attributes.items()]
-        return table.select(C.GROUP_ID, *held, people)
+        return table.select(C.GROUP_ID, *held, _people())
 
     def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         return _shown(spark, data, values)
@@ -186,11 +183,18 @@ def _linked_counts(publication: Publication) -> DataFrame:
     return ordered.select(C.GROUP_ID, *typed, C.COUNT)
 
 
+def _people() -> Column:
+    """The count of a row, which stops the job where it counts nobody."""
+    counted = F.col(C.COUNT).cast("bigint")
+    wrong = F.raise_error(F.lit(TWO_WAYS)).cast("bigint")
+    return F.when(counted >= 1, counted).otherwise(wrong).alias(C.COUNT)
+
+
 def _agreeing(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, Any]) -> Grouped:
     """Groups from both tables, which stop the job where they do not agree."""
     name, case = sensitive["column"], sensitive["case"]
     text = text_of(C.column(name), counted.schema[name].dataType).alias(C.VALUE)
-    pairs = counted.select(C.GROUP_ID, text, C.COUNT)
+    pairs = counted.select(C.GROUP_ID, text, _people())
     values, counts = value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
     entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
     collected = [F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")]

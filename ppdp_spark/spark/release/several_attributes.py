@@ -115,7 +115,7 @@ def _eligible(manifest: Mapping[str, Any], attribute: str, grouped: Grouped) -> 
         raise DataError(f"`suppression` in {MANIFEST} does not say which sensitive attribute decided")
     if suppressed["attribute"] != attribute:
         return []
-    return [Eligibility(suppressed["l"], suppressed["total"], grouped.domain.protected)]
+    return [Eligibility.stated(suppressed, grouped.domain.protected)]
 
 
 def _judged(
