@@ -99,7 +99,8 @@ def composing(rows: Sequence[VerdictRow]) -> Refusal | None:
         InfeasibleError(
             "together with earlier releases of this dataset this one tells more than it may, so nothing "
             f"is published: {_shortfalls(failing)}. Publish it with the earlier groups or coarser ones; "
-            "where its people are others, or nobody may hold both, declare `composition: {earlier: accept}`; `ppdp compose` shows where"
+            "where its people are others, or nobody may hold both, declare `composition: {earlier: accept}`. "
+            "`ppdp compose` shows where"
         ),
     )
 
