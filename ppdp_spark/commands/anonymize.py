@@ -203,7 +203,9 @@ class _Anonymization:
         if not earlier.found:
             return AuditedComposition(warnings=tuple(earlier.warnings))
         with self.stages.stage("compose"):
-            found = audited_composition(self.spec, people, new, earlier)
+            found, earlier = audited_composition(self.spec, people, new, earlier)
+        if asked == "require":
+            self._stop(unread(earlier.unread))
         self._stop(composing(found.rows))
         return found
 

@@ -98,8 +98,9 @@ def composing(rows: Sequence[VerdictRow]) -> Refusal | None:
         tuple(rows),
         InfeasibleError(
             "together with earlier releases of this dataset this one tells more than it may, so nothing "
-            f"is published: {_shortfalls(failing)}. Publish it with the earlier groups or coarser ones, or "
-            "to publish in spite of it declare `composition: {earlier: accept}`; `ppdp compose` shows where"
+            f"is published: {_shortfalls(failing)}. Publish it with the earlier groups or coarser ones; "
+            "where its people are others, or nobody may hold both, declare `composition: {earlier: accept}`. "
+            "`ppdp compose` shows where"
         ),
     )
 

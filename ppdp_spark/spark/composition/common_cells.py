@@ -47,7 +47,7 @@ def cells_of(people: DataFrame, places: Sequence[int]) -> DataFrame:
 def unplaced(people: DataFrame, places: Sequence[int]) -> Column:
     """Of `people`: how many fit so many groups that they are not looked at."""
     shown = [F.coalesce(fitting(place), F.lit(0)) for place in places]
-    several = reduce(mul, (F.greatest(each, F.lit(1)) for each in shown))
+    several = reduce(mul, (F.greatest(each, F.lit(1)).cast("double") for each in shown))
     far = reduce(or_, (each > MOST_FITS for each in shown)) | (several > MOST_COMBINATIONS)
     return F.coalesce(F.sum(F.when(far, F.col(C.PEOPLE))), F.lit(0))
 
@@ -76,7 +76,8 @@ def _certain(number: int) -> Column:
 
 
 def _ways(number: int) -> Column:
-    return reduce(mul, (F.greatest(F.col(fitting(place)), F.lit(1)) for place in range(number)))
+    shown = (F.greatest(F.col(fitting(place)), F.lit(1)) for place in range(number))
+    return reduce(mul, (each.cast("double") for each in shown))
 
 
 def _told(cells: DataFrame, counted: bool, first: Column, second: Column, weight: Column) -> DataFrame:

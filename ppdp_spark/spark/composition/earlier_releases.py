@@ -95,22 +95,26 @@ class AuditedComposition:
 
 def audited_composition(
     spec: ReleaseSpec, people: DataFrame, new: PublishedGroups, earlier: EarlierReleases
-) -> AuditedComposition:
+) -> tuple[AuditedComposition, EarlierReleases]:
     """The verdict on a release together with those before it, for the people it was made from.
 
     Nobody may be pinned to one value where the spec demands anything about values; `composition.at_most`
-    demands more.
+    demands more. Releases that turn out not to be comparable come back as not looked at.
     """
     releases = [new, *earlier.found]
     names = ["this release", *short_names([release.place for release in earlier.found])]
     threshold = spec.composition.at_most
     pins = any(family.traits.sensitive for part in spec.privacy.parts.values() for family, _ in part.demanded)
-    found = _composed(people, releases, names, threshold)
-    return AuditedComposition(
-        tuple(found.rows(threshold, pins=pins)),
-        {**found.to_dict(), "basis": "run", "threshold": threshold},
-        (*found.warnings("run"), *earlier.warnings),
-    )
+    try:
+        found = _composed(people, releases, names, threshold)
+    except DataError as error:
+        unread = tuple((release.place, str(error)) for release in earlier.found)
+        left = EarlierReleases((), (*earlier.unread, *unread))
+        return AuditedComposition(warnings=tuple(left.warnings)), left
+    facts = {**found.to_dict(), "basis": "run", "threshold": threshold}
+    warnings = (*found.warnings("run"), *earlier.warnings)
+    rows = tuple(found.rows(threshold, pins=pins))
+    return AuditedComposition(rows, facts, warnings), earlier
 
 
 def _composed(

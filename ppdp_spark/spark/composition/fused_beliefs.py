@@ -200,7 +200,7 @@ def _numbers(
         highest_alone=told["highest_alone"],
         beyond=None if threshold is None else told["beyond"],
         histogram=tuple(told[f"bin{i}"] for i in range(BINS)),
-        worst=tuple(_place(row.asDict(), values, groups) for row in worst.collect()),
+        worst=tuple(_place(row, values, groups) for row in worst.toArrow().to_pylist()),
         settled=settled,
     )
 

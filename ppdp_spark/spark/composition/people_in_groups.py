@@ -8,7 +8,7 @@ from functools import reduce
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -209,10 +209,11 @@ def _exactly(
     )
     number = F.when(F.col("all").isNull(), 0).otherwise(F.size("all")).cast("bigint")
     few = F.when(number <= MOST_FITS, F.col("all"))
+    alike = F.sum(C.PEOPLE).over(Window.partitionBy("m0", "m1"))
     return both.withColumns(
         {
             fits(place): F.coalesce(few, F.array().cast(_FITS)),
             fitting(place): number,
-            surplus(place): F.coalesce(F.col(C.PEOPLE) > F.col("shown"), F.lit(False)),
+            surplus(place): F.coalesce(alike > F.col("shown"), F.lit(False)),
         }
     ).drop("b0", "b1", "m0", "m1", "all", "shown")
