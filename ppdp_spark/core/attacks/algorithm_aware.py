@@ -140,9 +140,9 @@ class AlgorithmAwareAudit:
         bounds = np.concatenate([[0], np.cumsum(ends - starts)])
         values, own = sensitive.values[groups.order[place]], finished.codes[place]
         counting = [criterion for criterion in self.criteria if criterion.needs_counts]
-        refused, large = finished.refused(chosen, self.branch)
-        if not counting:
-            refused = large = refused.rows(np.zeros(0, np.int64))
+        refused = large = RefusedCuts.none()
+        if counting:
+            refused, large = finished.refused(chosen, self.branch)
         bound = bound_groups(own, values, bounds, refused, sensitive.width)
         b = bound.bundles
         chance = (1 - CONFIDENCE) * b.summed(b.people) / max(1, self.people)

@@ -44,6 +44,12 @@ class RefusedCuts:
     members: IntArray
 
     @classmethod
+    def none(cls) -> RefusedCuts:
+        """No cuts."""
+        nothing = np.empty(0, np.int64)
+        return cls.of(nothing, nothing, Tried.none(0))
+
+    @classmethod
     def of(cls, first: IntArray, last: IntArray, cuts: Tried) -> RefusedCuts:
         """Cuts of what consists of the groups from `first` to `last`."""
         return cls(first, last, *cuts.sides)
@@ -181,8 +187,7 @@ def ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _together(parts: Sequence[RefusedCuts]) -> RefusedCuts:
-    none = np.empty(0, np.int64)
-    every = [RefusedCuts.of(none, none, Tried.none(0)), *parts]
+    every = [RefusedCuts.none(), *parts]
     return RefusedCuts(
         *(np.concatenate([getattr(part, one.name) for part in every]) for one in fields(RefusedCuts))
     )
