@@ -2,9 +2,9 @@
 
 `median` is the order of the paper [LeFevre et al. 2006]: the widest attribute first, each at its median.
 `loss` prefers the cut that saves most information for what it spends, and tries every cut that the search
-knows before a group is given up. Where there are no hierarchies, groups of more than `LARGE` people are cut
-at medians first, which costs less and loses little. Both orders are functions of quasi-identifiers and of the
-least size.
+knows before a group is given up. Groups of more than `LARGE` people whose widest attribute has no hierarchy
+are cut at medians first, which costs less and loses little. Both orders are functions of quasi-identifiers
+and of the least size.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.core.partition.people_rows import Level, Rows, Tried, places_of
 
 LARGE = 1024
-"""Without hierarchies, groups of more people are cut at medians first."""
+"""Groups of more people are cut at medians first if their widest attribute has no hierarchy."""
 
 _AT_ONCE = 64
 """Cuts of one group that are tried at the same time, at most; the first ones are tried one by one."""
@@ -45,9 +45,12 @@ def choose_cuts(
 
 def at_medians_first(level: Level, axes: Sequence[Axis]) -> BoolArray:
     """Whether cuts at medians come before those by loss in each group."""
-    if any(axis.nodes is not None for axis in axes):
-        return np.zeros(len(level.starts), np.bool_)
-    return np.asarray(level.ends - level.starts > LARGE)
+    plain = np.array([axis.nodes is None for axis in axes], np.bool_)
+    large = np.flatnonzero(level.ends - level.starts > LARGE)
+    order, _ = preference(level.lowest[large], level.highest[large], axes)
+    first = np.zeros(len(level.starts), np.bool_)
+    first[large] = plain[order[:, 0]] if len(plain) else False
+    return first
 
 
 def _median(rows: Rows, level: Level, axes: Sequence[Axis], criteria: Sequence[LocalCriterion]) -> Tried:
