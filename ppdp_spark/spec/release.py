@@ -14,7 +14,7 @@ from typing_extensions import Self
 from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.family import EVERY_CASE, LARGEST_COUNT, LARGEST_L, ONE_VALUE
 from ppdp_spark.core.data.forms import FORMS, BoundsName, FormName
-from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
+from ppdp_spark.core.partition.partitioners import PARTITIONERS, CutsName, PartitionerName
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.attack import AttackSpec, AuditSpec
 from ppdp_spark.spec.columns import (
@@ -180,6 +180,11 @@ class ReleaseSpec(SpecModel):
     )
     privacy: PrivacySpec = PrivacySpec()
     partitioner: PartitionerName = "mondrian"
+    cuts: CutsName = Field(
+        default="median",
+        description="Where partitioners that cut tables do so: where least information is lost or, as the "
+        "paper on Mondrian has it, at the median of the widest attribute.",
+    )
     least_size: Annotated[int, Field(strict=True, ge=2, le=LARGEST_COUNT)] | None = Field(
         default=None,
         description="Fewest people of a group of the blind partitioner; predicted if left out.",

@@ -18,6 +18,7 @@ from ppdp_spark.core.attacks.algorithm_aware import AlgorithmAwareAudit, Audited
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.mondrian import partition, undivided, undivided_summary
+from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.versions import one_partition_each, to_arrow
@@ -37,6 +38,7 @@ class CutFragment:
     criteria: tuple[LocalCriterion, ...]
     raw: bool
     audit: AlgorithmAwareAudit | None = None
+    cuts: CutsName = "median"
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         parts = [batch for batch in batches if batch.num_rows]
@@ -53,6 +55,7 @@ class CutFragment:
             self.criteria,
             households=households,
             weights=weights,
+            cuts=self.cuts,
         )
         whole = undivided_summary(people.sensitive, households, weights)
         sound = all(bool(criterion.allowed(whole)[0]) for criterion in self.criteria)
@@ -79,11 +82,14 @@ class CutGroups:
 
     layout: Layout
     criteria: tuple[LocalCriterion, ...]
+    cuts: CutsName
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             people, bounds = people_of(batch, self.layout)
-            groups = partition(people.codes, people.sensitive, people.axes, self.criteria, bounds=bounds)
+            groups = partition(
+                people.codes, people.sensitive, people.axes, self.criteria, bounds=bounds, cuts=self.cuts
+            )
             parent = np.searchsorted(bounds, groups.starts[:-1], side="right") - 1
             paths = extended_paths(batch.column(C.PATH).take(pa.array(parent)), parent)
             yield self.layout.raw(people, groups, paths)

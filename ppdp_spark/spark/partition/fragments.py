@@ -146,7 +146,7 @@ def _tree(cuts: Cuts, columns: Sequence[CodeColumn], rows: int) -> Tree:
         i = by_run.get((start, end))
         if i is None:
             return Leaf(0)
-        attribute, code, middle = int(cuts.attribute[i]), int(cuts.code[i]), int(cuts.middle[i])
+        attribute, code, middle = int(cuts.attribute[i]), int(cuts.high[i]), int(cuts.middle[i])
         values = columns[attribute].values
         value = code if values.size == 0 else values[code].item()
         return Cut(attribute, value, node(start, middle), node(middle, end))

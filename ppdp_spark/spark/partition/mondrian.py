@@ -44,7 +44,9 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
         audit = audit_of_cuts(table.spec, criteria, table.profile.kept)
         return CutTable(table, criteria, coupled_skyline(privacy, domain), audit)
     demands = Demands.of(table)
-    return PlaceTable(table, TreePlacement(demands.criteria, demands.robustness, demands.least))
+    return PlaceTable(
+        table, TreePlacement(demands.criteria, demands.robustness, demands.least, table.spec.cuts)
+    )
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,10 @@ class CutTable:
         table, criteria, coupling = self.table, self.criteria, None
         layout, schema, save = table.layout, table.rows.schema, table.saver("groups")
         if self.coupled is not None:
-            coupling = Coupling(layout, self.criteria, self.coupled)
+            coupling = Coupling(layout, self.criteria, self.coupled, table.spec.cuts)
             whole = everybody(table.profile)
             criteria = coupling.floored(balanced_floors(self.coupled.case, self.coupled.targets, whole))
-        task = CutFragment(layout, criteria, raw=coupling is not None, audit=self.audit)
+        task = CutFragment(layout, criteria, raw=coupling is not None, audit=self.audit, cuts=table.spec.cuts)
         groups, _ = table.confirmed(lambda tree: partition_rows(table.rows, tree, task), criteria, save)
         if coupling is None and self.audit is not None:
             with table.stages.stage("audit"):
@@ -112,7 +114,7 @@ class BlindTable:
             criteria, table = blind_criteria(self.least), self.table
             audit = audit_of_cuts(table.spec, criteria, table.profile.kept)
             return CutTable(table, criteria, audit=audit).place()
-        return PlaceTable(self.table, BlindPlacement.of_size(self.least)).place()
+        return PlaceTable(self.table, BlindPlacement.of_size(self.least, self.table.spec.cuts)).place()
 
 
 def blind_groups(table: CodedTable) -> DataFrame:
