@@ -22,6 +22,7 @@ from ppdp_spark.run.storage import QI_TABLE, Folder
 from ppdp_spark.spark.data.group_scan import Reduction, merged
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, whole
+from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, combined
 from ppdp_spark.spark.judge.prior_extrema import bound_names
 
@@ -61,7 +62,7 @@ class BucketFiles:
         if not names[0] or names[0] != names[1]:
             return None
         listed = pa.table({"share": pa.array(range(len(names[0])), pa.int32()), "name": names[0]})
-        parts = spark.createDataFrame(listed).repartitionById(len(names[0]), "share")
+        parts = one_task_each(spark.createDataFrame(listed), "share", len(names[0]))
         return cls(parts, folder.path, table, column, values, single)
 
     def with_extrema(self, folder: Folder, sets: int) -> BucketFiles | None:
@@ -75,7 +76,7 @@ class BucketFiles:
             self.folder, table, self.column, self.values, self.single, self.extrema, self.sets
         )
         task = ReduceBuckets(reading, tuple(reductions), width)
-        return combined(self.names.mapInArrow(task, "reduced binary").toArrow(), reductions)
+        return combined(in_tasks(self.names, task, "reduced binary").toArrow(), reductions)
 
 
 @dataclass(frozen=True)

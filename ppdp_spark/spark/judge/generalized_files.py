@@ -22,6 +22,7 @@ from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.group_scan import Reduction
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, encoded
+from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, ReduceRuns, combined
 
 _SHARE = 4
@@ -73,8 +74,12 @@ class ReleaseFiles:
         table = pa.table(
             {"share": pa.array(range(len(rows)), pa.int32()), "path": paths, "first": firsts, "end": ends}
         )
-        parts = spark.createDataFrame(table).repartitionById(len(rows), "share")
-        return cls(parts, tuple(described), sensitive, values)
+        return cls(
+            one_task_each(spark.createDataFrame(table), "share", len(rows)),
+            tuple(described),
+            sensitive,
+            values,
+        )
 
     def with_extrema(self, folder: Folder, sets: int) -> None:
         """None: the owner's extrema lie in files of their own order."""
@@ -82,7 +87,7 @@ class ReleaseFiles:
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
         """What each reduction makes of the groups; None if they do not lie together, or are not readable."""
         task = ReduceFiles(ReduceRuns(tuple(reductions), width), self.described, self.sensitive, self.values)
-        return combined(self.parts.mapInArrow(task, "reduced binary").toArrow(), reductions)
+        return combined(in_tasks(self.parts, task, "reduced binary").toArrow(), reductions)
 
 
 @dataclass(frozen=True)

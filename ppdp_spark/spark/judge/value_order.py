@@ -21,6 +21,7 @@ from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.spark.data.encode import typed_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of
+from ppdp_spark.spark.engine.tasks import in_tasks
 
 _FILE, _ROW = "file", "row"
 
@@ -100,7 +101,7 @@ def out_of_order(table: DataFrame, files: Iterable[str], columns: Mapping[str, S
     ]
     kinds = {name: table.schema[name].dataType.simpleString() for name in columns}
     known = tuple(typed_values(session, values, kinds[name]) for name, values in columns.items())
-    found = table.select(*wanted).mapInArrow(FindDisorder(known), "found binary").toArrow().column(0)
+    found = in_tasks(table.select(*wanted), FindDisorder(known), "found binary").toArrow().column(0)
     # Written by this program's own tasks a moment ago, over Spark's channel.
     parts = [pickle.loads(part) for part in found.to_pylist()]
     stretches = sorted((one for _, more in parts for one in more), key=lambda one: (place[one.file], one.row))

@@ -29,6 +29,7 @@ from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries
 from ppdp_spark.core.partition.mondrian import Rows, cuttable
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.partition.cut_people import CutGroups, people_of
 
 log = logging.getLogger(__name__)
@@ -140,16 +141,16 @@ class Coupling:
         raise AssertionError("every round cuts at least one group")
 
     def _cut(self, groups: DataFrame, floors: FloatArray) -> DataFrame:
-        return groups.mapInArrow(CutGroups(self.layout, self.floored(floors)), groups.schema)
+        return in_tasks(groups, CutGroups(self.layout, self.floored(floors)), groups.schema)
 
     def _minima(self, groups: DataFrame) -> FloatArray:
-        found = groups.mapInArrow(FindMinima(self.layout, self.skyline), "minima binary").toArrow()
+        found = in_tasks(groups, FindMinima(self.layout, self.skyline), "minima binary").toArrow()
         return reduce(np.minimum, (self._array(part) for part in found.column(0).to_pylist()))
 
     def _accepted(self, groups: DataFrame, minima: FloatArray) -> tuple[int, FloatArray]:
         """How many named cuts are safe one after the other, and the minima with them."""
         task = NameCuts(self.layout, self.criteria, self.skyline, minima)
-        named = groups.mapInArrow(task, f"{C.PATH} string, statistics binary").toArrow()
+        named = in_tasks(groups, task, f"{C.PATH} string, statistics binary").toArrow()
         named = named.sort_by(C.PATH)
         statistics = [self._array(part) for part in named.column("statistics").to_pylist()]
         return accept_in_order(self.skyline, minima, np.array(statistics).reshape(-1, *minima.shape))

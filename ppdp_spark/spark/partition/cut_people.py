@@ -20,6 +20,7 @@ from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.mondrian import partition, undivided, undivided_summary
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.partition.fragments import Tree, fragments_of, with_fragments
 
 Batches = Iterable[pa.RecordBatch]
@@ -124,10 +125,10 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     packed = layout.packed(located, C.FRAGMENT)
     placed = packed.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
     if task.raw:
-        return placed.mapInArrow(task, layout.raw_schema(rows.schema))
+        return in_tasks(placed, task, layout.raw_schema(rows.schema))
     placed = placed.drop(C.FRAGMENT) if layout.adds_up else placed
     schema = layout.described_schema(rows.schema)
-    return placed.mapInArrow(task, schema if task.audit is None else schema.add(C.AUDIT, T.BinaryType()))
+    return in_tasks(placed, task, schema if task.audit is None else schema.add(C.AUDIT, T.BinaryType()))
 
 
 def audited(groups: DataFrame) -> Audited:
