@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.commands.verify import judge_release
+from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.weight_units import decimal_text
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.audits import silence
@@ -19,19 +20,27 @@ from ppdp_spark.run.criteria.refusals import (
     TOO_FREQUENT,
     Refusal,
     blindly,
+    composing,
     infeasible,
     nobody,
     over_budget,
     too_sure,
+    unread,
 )
 from ppdp_spark.run.manifest import public_manifest
 from ppdp_spark.run.registry import Registry, tries_told
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import Staging
-from ppdp_spark.run.storage import Folder, table_digests
+from ppdp_spark.run.storage import MANIFEST, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.bounds.bound_grids import people_alone, with_grids
+from ppdp_spark.spark.composition.earlier_releases import (
+    AuditedComposition,
+    EarlierReleases,
+    audited_composition,
+)
+from ppdp_spark.spark.composition.published_groups import PublishedGroups
 from ppdp_spark.spark.data.as_is import AsIs, BesideSensitive, beside_sensitive, singled_out
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
@@ -167,10 +176,37 @@ class _Anonymization:
             Registry.beside(self.staging.output).refused(self.spec.dataset, self._facts())
         self._stop(refused)
         judged += placed.audit or silence(self.spec)
+        together = self._together(kept, manifest, judged)
+        judged += together.rows
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(read, coded, metrics)
         summary["suppression"] = suppression.facts(suppressing, decision)
+        summary["warnings"] += together.warnings
+        if together.facts is not None:
+            summary["composition"] = together.facts
         return self.staging.finish(verdict, summary, manifest, kept=owned)
+
+    def _together(
+        self, people: DataFrame, manifest: Mapping[str, Any], judged: Sequence[VerdictRow]
+    ) -> AuditedComposition:
+        """What the release tells together with earlier ones; a release to choose by is not published."""
+        asked = self.spec.composition.earlier
+        if self.staging.trial or asked == "accept" or not all(row.ok for row in judged):
+            return AuditedComposition()
+        self.staging.release.write_json(MANIFEST, manifest)
+        digest = self.staging.release.digest(MANIFEST)
+        declared = self.spec.columns.quasi_identifiers.items()
+        trees = {name: column.hierarchy for name, column in declared if column.hierarchy is not None}
+        new, registry = PublishedGroups.at(self.staging.folder, trees), Registry.beside(self.staging.output)
+        earlier = EarlierReleases.of(registry, {**self._facts(), "manifest": digest}, new)
+        if asked == "require":
+            self._stop(unread(earlier.unread))
+        if not earlier.found:
+            return AuditedComposition(warnings=tuple(earlier.warnings))
+        with self.stages.stage("compose"):
+            found = audited_composition(self.spec, people, new, earlier)
+        self._stop(composing(found.rows))
+        return found
 
     def _read(self, given: TableLike | None) -> _Read:
         """The table as one record per person, once everything that must hold of it is known to hold."""

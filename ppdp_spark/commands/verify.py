@@ -66,7 +66,7 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
     manifest = release.read_json(MANIFEST)
     published = PublishedTables.at(release, session)
     with stages.stage("hashes"):
-        files = _files_row(release, manifest)
+        files = files_row(release, manifest)
     with stages.stage("criteria"):
         rows = judge_release(session, release, manifest, owned=root / PRIVATE)
     verdict = Verdict((files, *rows))
@@ -219,7 +219,7 @@ def _unverified(robust: RRobustness, reason: str) -> VerdictRow:
     )
 
 
-def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:
+def files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:
     """Whether the data files are exactly those of the manifest."""
     if "files" not in manifest:
         raise DataError(f"{MANIFEST} lists no files: it is not the manifest of a finished release")

@@ -21,7 +21,17 @@ from ppdp_spark.report import render
 from ppdp_spark.run.claim import BEAT, Claim
 from ppdp_spark.run.registry import Registry, record_of
 from ppdp_spark.run.results import Run, Verdict, finite
-from ppdp_spark.run.storage import MANIFEST, PRIVATE, RELEASE, REPORT, SUMMARY, VERDICT, Folder, require_room
+from ppdp_spark.run.storage import (
+    MANIFEST,
+    PRINTED,
+    PRIVATE,
+    RELEASE,
+    REPORT,
+    SUMMARY,
+    VERDICT,
+    Folder,
+    require_room,
+)
 from ppdp_spark.run.summary import new_run_id
 from ppdp_spark.spec import ReleaseSpec
 
@@ -222,6 +232,7 @@ def promote(staged: Folder, private: Folder) -> None:
     private.create(private=True)
     staged.restrict()
     (private / VERDICT).delete()
+    (private / PRINTED).delete()
     for name in sorted(staged.children(), key=lambda name: name == VERDICT):
         (private / name).delete()
         (staged / name).move(private / name)
@@ -236,10 +247,11 @@ def write_private(
     """
     folder.create(private=True)
     (folder / VERDICT).delete()
+    (folder / PRINTED).delete()
     plain, judged = finite(summary), verdict.to_dict()
     stamped = {"run_id": plain["run_id"], "dataset": plain["dataset"], "manifest": manifest, **judged}
     folder.write_json(SUMMARY, plain, private=True)
-    folder.write_text(REPORT, render(plain, judged), private=True)
+    folder.write_text(REPORT, render(plain, stamped), private=True)
     folder.write_json(VERDICT, stamped, private=True)
 
 

@@ -22,6 +22,7 @@ QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
 """Folders of the two tables of the bucketized form; of several sensitive attributes, see `value_tables`."""
 
 MANIFEST, VERDICT, SUMMARY, REPORT = "release.json", "verdict.json", "summary.json", "report.html"
+PRINTED = "report.pdf"
 _CHUNK = 1 << 22
 
 
@@ -71,6 +72,9 @@ class Folder:
 
     def exists(self) -> bool:
         return bool(self.info().type != fs.FileType.NotFound)
+
+    def is_folder(self) -> bool:
+        return bool(self.info().type == fs.FileType.Directory)
 
     def create(self, *, private: bool = False) -> Folder:
         """Create the folder; a private one is readable by its owner only, where the system allows it."""

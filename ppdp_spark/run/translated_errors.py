@@ -11,7 +11,15 @@ from urllib.parse import unquote
 
 from pyspark.errors import PySparkException
 
-from ppdp_spark.errors import TOLD_BY_TASKS, DataError, InternalError, MachineError, PpdpError, StorageError
+from ppdp_spark.errors import (
+    MISPLACED,
+    TOLD_BY_TASKS,
+    DataError,
+    InternalError,
+    MachineError,
+    PpdpError,
+    StorageError,
+)
 from ppdp_spark.report.format.quoted_names import printable
 
 _UNREADABLE = (
@@ -24,6 +32,7 @@ _UNREADABLE = (
 )
 
 
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]*)\]")
 _FILE = re.compile(r"\b[Ff]ile \w+:[^\n]*/([^/=\n]+?)(?: does not exist|\.\s|\.$)")
 _LACKING = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 _REFUSED = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large")
@@ -58,7 +67,9 @@ def explained(error: Exception) -> PpdpError | None:
         for known in TOLD_BY_TASKS:
             if known in text:
                 return DataError(known)
-        condition = error.getCondition() if isinstance(error, PySparkException) else None
+        if MISPLACED in text:
+            return MachineError(MISPLACED)
+        condition = condition_of(error)
         for code in _UNREADABLE:
             if (condition and condition.startswith(code)) or f"[{code}" in text:
                 return DataError(
@@ -84,6 +95,15 @@ def explained(error: Exception) -> PpdpError | None:
         reason = os.strerror(error.errno) if error.errno else type(error).__name__
         return StorageError(f"a file could not be written or read: {reason}. Nothing was published")
     return None
+
+
+def condition_of(error: Exception) -> str | None:
+    """Spark's short name of what went wrong, which errors tell from 4.0 on and begin with before."""
+    if hasattr(error, "getCondition"):
+        told: str | None = error.getCondition()
+        return told
+    found = _CONDITION.match(str(error)) if isinstance(error, PySparkException) else None
+    return found[1] if found else None
 
 
 def _file_named(text: str) -> str:

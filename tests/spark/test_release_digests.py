@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
+from ppdp_spark.spark.engine.versions import from_arrow
 
-pytestmark = pytest.mark.usefixtures("compiled")
+pytestmark = [pytest.mark.usefixtures("compiled"), pytest.mark.versions]
 
 RECORDED = Path(__file__).parents[1] / "golden" / "release_digests.json"
 ROWS = 3_000
@@ -180,7 +181,7 @@ def digest(release: Path) -> str:
 
 def published(spark: Any, name: str, folder: Path) -> str:
     """The digest of the release of a spec."""
-    table = spark.createDataFrame(people()).repartition(3)
+    table = from_arrow(spark, people()).repartition(3)
     run = anonymize(spec_of(name, folder), table=table)
     assert run.ok
     return digest(folder / "out" / "release")
@@ -197,7 +198,21 @@ def several_fragments(monkeypatch):
     monkeypatch.setattr(numbering, "FILE_ROWS", 1_000)
 
 
-@pytest.mark.parametrize("name", SPECS)
+QUICK = {
+    "k-on-a-grid",
+    "k-bucketized",
+    "skyline-coupled",
+    "sets-generalized",
+    "art-joint",
+    "anatomy",
+    "suppressed",
+}
+"""Every form, partitioner and case once; the others come with the slow tests."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SPECS]
+)
 def test_the_same_release_as_ever(spark, tmp_path, several_fragments, name):
     found, recorded = published(spark, name, tmp_path), json.loads(RECORDED.read_text())
     if "PPDP_RECORD_DIGESTS" in os.environ:

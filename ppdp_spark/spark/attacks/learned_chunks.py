@@ -22,6 +22,7 @@ from ppdp_spark.core.attacks.naive_bayes import CodedGroups, Evidence, NaiveBaye
 from ppdp_spark.core.maxent.buckets import IntArray
 from ppdp_spark.core.maxent.statements.codes import Question
 from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import Read, read_buckets
 from ppdp_spark.spark.maxent.chunks import (
     CHUNK,
@@ -116,7 +117,7 @@ class LearnedChunks:
 
     def evidence(self, model: NaiveBayes) -> Evidence:
         """The E-step over all groups: one pass over the chunks."""
-        found = in_tasks(self.chunks, OnGroups(Count(model)), CHUNKS).toArrow().sort_by(CHUNK)
+        found = to_arrow(in_tasks(self.chunks, OnGroups(Count(model)), CHUNKS)).sort_by(CHUNK)
         # Written by this program's own tasks a moment ago, over Spark's channel.
         parts: list[Evidence] = [pickle.loads(content) for content in found.column(1).to_pylist()]
         return reduce(add, parts)

@@ -22,6 +22,7 @@ from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.tables import KINDS
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 
 ON_GRID, PRINTED = "bounds_on_grid", "printed_values"
 
@@ -67,7 +68,7 @@ def read_bounds(spark: SparkSession, data: Folder, names: list[str]) -> dict[str
         for side, end in enumerate(("min", "max"))
     ]
     found = in_tasks(table.select(*shown), DistinctNumbers(len(shown)), "place int, bits bigint").distinct()
-    listed = found.toArrow()
+    listed = to_arrow(found)
     place, bits = (listed.column(name).to_numpy() for name in ("place", "bits"))
     ends = [
         np.sort(bits[place == i].view(np.float64 if scale.kind == "float" else np.int64))

@@ -18,7 +18,8 @@ from ppdp_spark.spark.data.profile import Profile, quasi_value, sensitive_value,
 from ppdp_spark.spark.data.survey_weights import units_of
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.engine.hidden_values import field, unseen_struct
+from ppdp_spark.spark.engine.hidden_values import beside_unseen, field
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ReleaseSpec
@@ -74,8 +75,8 @@ def encode_rows(
     if texts:
         rows = _looked_up(rows, texts)
     if bounds:
-        rows = rows.withColumn(_BOUNDS, unseen_struct(rows.sparkSession, bounds))
-    return rows.select(*(codes[name].alias(name) if name in codes else name for name in names))
+        rows = beside_unseen(rows, _BOUNDS, bounds)
+    return rows.select(*(codes.get(name, F.col(name)).alias(name) for name in names))
 
 
 def _positions(roles: Roles, only: Collection[int] | None) -> list[int]:
@@ -152,7 +153,7 @@ def _looked_up(rows: DataFrame, texts: Mapping[str, _Texts]) -> DataFrame:
         for column, of in enumerate(texts.values())
     ]
     table = pa.concat_tables(listed).combine_chunks()
-    known = rows.sparkSession.createDataFrame(table, "text string, code int, column int")
+    known = from_arrow(rows.sparkSession, table)
     known = F.broadcast(known.selectExpr("xxhash64(`column`, text) AS hash", "text", "code"))
     names = rows.columns
     for column, (name, of) in enumerate(texts.items()):
@@ -174,7 +175,7 @@ def _narrowest(largest: int) -> str:
 
 def dictionary(session: SparkSession, values: Sequence[str | None], *, first_code: int = 0) -> DataFrame:
     """Texts with their codes, as data: a plan that joins it does not show a value."""
-    return session.createDataFrame(_numbered(values, first_code), "text string, code int")
+    return from_arrow(session, _numbered(values, first_code))
 
 
 def _numbered(values: Sequence[str | None], first_code: int) -> pa.Table:
@@ -186,7 +187,7 @@ def typed_values(session: SparkSession, values: Sequence[str | None], kind: str)
     """Texts as values of a column's own type, as Spark reads them."""
     if kind == "string":
         return pa.array(values, pa.string())
-    typed = dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")).toArrow()
+    typed = to_arrow(dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")))
     return typed.sort_by("code").column("value").combine_chunks()
 
 

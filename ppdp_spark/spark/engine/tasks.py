@@ -10,7 +10,10 @@ from typing import TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
+
+from ppdp_spark.spark.engine.versions import one_partition_each
 
 Task: TypeAlias = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 """What a task makes of the batches of a partition."""
@@ -23,7 +26,7 @@ def in_tasks(rows: DataFrame, task: Task, schema: T.StructType | str) -> DataFra
 
 def one_task_each(rows: DataFrame, number: str, tasks: int) -> DataFrame:
     """Rows with the numbers 0, 1, … of so many tasks, each where its task is; of one task, where they are."""
-    return rows.repartitionById(tasks, number) if tasks > 1 else rows.coalesce(1)
+    return one_partition_each(rows, tasks, F.col(number)) if tasks > 1 else rows.coalesce(1)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ppdp_spark.spark.data.group_scan import Reduction, merged
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, whole
 from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, combined
 from ppdp_spark.spark.judge.prior_extrema import bound_names
 
@@ -62,7 +63,7 @@ class BucketFiles:
         if not names[0] or names[0] != names[1]:
             return None
         listed = pa.table({"share": pa.array(range(len(names[0])), pa.int32()), "name": names[0]})
-        parts = one_task_each(spark.createDataFrame(listed), "share", len(names[0]))
+        parts = one_task_each(from_arrow(spark, listed), "share", len(names[0]))
         return cls(parts, folder.path, table, column, values, single)
 
     def with_extrema(self, folder: Folder, sets: int) -> BucketFiles | None:
@@ -76,7 +77,7 @@ class BucketFiles:
             self.folder, table, self.column, self.values, self.single, self.extrema, self.sets
         )
         task = ReduceBuckets(reading, tuple(reductions), width)
-        return combined(in_tasks(self.names, task, "reduced binary").toArrow(), reductions)
+        return combined(to_arrow(in_tasks(self.names, task, "reduced binary")), reductions)
 
 
 @dataclass(frozen=True)

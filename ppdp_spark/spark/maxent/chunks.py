@@ -22,6 +22,7 @@ from ppdp_spark.core.maxent.solve.portions import Portion
 from ppdp_spark.core.maxent.statements.codes import Question
 from ppdp_spark.core.maxent.statements.rows import rows_of
 from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import one_partition_each, to_arrow
 from ppdp_spark.spark.maxent.buckets import GROUP, Read, read_buckets
 from ppdp_spark.spark.maxent.survey import bare, reads
 
@@ -123,7 +124,7 @@ class Chunks:
 
     def run(self, task: Task) -> list[Any]:
         """What the task returns, chunk by chunk, then for the driver's own portions."""
-        found = in_tasks(self.chunks, OnChunks(task), CHUNKS).toArrow().sort_by(CHUNK)
+        found = to_arrow(in_tasks(self.chunks, OnChunks(task), CHUNKS)).sort_by(CHUNK)
         parts = [pickle.loads(content) for content in found.column(1).to_pylist()]
         return parts + [task(held.portion) for held in self.own]
 
@@ -149,7 +150,7 @@ class Chunks:
 def in_chunks(rows: DataFrame, number: int) -> DataFrame:
     """Bucket rows by the chunk that the names of their buckets choose."""
     place = F.pmod(F.xxhash64(*GROUP), F.lit(number)).cast("int").alias(CHUNK)
-    return rows.select("*", place).repartitionById(number, F.col(CHUNK))
+    return one_partition_each(rows.select("*", place), number, F.col(CHUNK))
 
 
 def chunks_for(variables: int, statements: int) -> int:

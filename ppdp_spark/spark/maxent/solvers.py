@@ -20,6 +20,7 @@ from ppdp_spark.core.maxent.statements.people import Named, Person, with_people
 from ppdp_spark.core.maxent.statements.rows import rows_of
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.maxent.buckets import Read, read_buckets, with_tuple_ids
 from ppdp_spark.spark.maxent.chunks import MASSES, Chunks, ClosedForm, Held, Prepare, mass_rows
 from ppdp_spark.spark.maxent.survey import Choose, Pair, sizes_of
@@ -150,9 +151,9 @@ class _Some:
         """Some buckets on the driver, with the people known by name split off."""
         people = self.attacking.people
         if choose.parts == {"named"} and not people:
-            table = self.attacking.rows.limit(0).toArrow()
+            table = to_arrow(self.attacking.rows.limit(0))
         else:
-            table = choose.of(self.attacking.rows).toArrow()
+            table = to_arrow(choose.of(self.attacking.rows))
         read = with_tuple_ids(read_buckets(table, self.question))
         tuples = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(*read.tuples, strict=True))}
         groups = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(*read.group, strict=True))}
@@ -173,7 +174,7 @@ class _Some:
         if not own:
             return masses
         table = pa.Table.from_batches(own)
-        return masses.unionByName(self.attacking.rows.sparkSession.createDataFrame(table, MASSES))
+        return masses.unionByName(from_arrow(self.attacking.rows.sparkSession, table))
 
 
 def _facts(

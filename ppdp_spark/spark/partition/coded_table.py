@@ -21,6 +21,7 @@ from ppdp_spark.spark.data.profile import Profile
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import Save
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.fragments import (
     Cut,
     Tree,
@@ -130,7 +131,7 @@ class CodedTable:
 def _unsound(groups: DataFrame) -> set[int]:
     """The fragments that do not satisfy the criteria as a whole."""
     found = groups.where(~F.col(C.SOUND)).select(C.FRAGMENT).distinct()
-    return set(found.toArrow().column(0).to_pylist())
+    return set(to_arrow(found).column(0).to_pylist())
 
 
 @dataclass(frozen=True)

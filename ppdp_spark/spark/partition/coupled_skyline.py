@@ -30,6 +30,7 @@ from ppdp_spark.core.partition.mondrian import Rows, cuttable
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.cut_people import CutGroups, people_of
 
 log = logging.getLogger(__name__)
@@ -144,13 +145,13 @@ class Coupling:
         return in_tasks(groups, CutGroups(self.layout, self.floored(floors)), groups.schema)
 
     def _minima(self, groups: DataFrame) -> FloatArray:
-        found = in_tasks(groups, FindMinima(self.layout, self.skyline), "minima binary").toArrow()
+        found = to_arrow(in_tasks(groups, FindMinima(self.layout, self.skyline), "minima binary"))
         return reduce(np.minimum, (self._array(part) for part in found.column(0).to_pylist()))
 
     def _accepted(self, groups: DataFrame, minima: FloatArray) -> tuple[int, FloatArray]:
         """How many named cuts are safe one after the other, and the minima with them."""
         task = NameCuts(self.layout, self.criteria, self.skyline, minima)
-        named = in_tasks(groups, task, f"{C.PATH} string, statistics binary").toArrow()
+        named = to_arrow(in_tasks(groups, task, f"{C.PATH} string, statistics binary"))
         named = named.sort_by(C.PATH)
         statistics = [self._array(part) for part in named.column("statistics").to_pylist()]
         return accept_in_order(self.skyline, minima, np.array(statistics).reshape(-1, *minima.shape))

@@ -21,6 +21,7 @@ from ppdp_spark.core.partition.mondrian import partition, undivided, undivided_s
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import one_partition_each, to_arrow
 from ppdp_spark.spark.partition.fragments import Tree, fragments_of, with_fragments
 
 Batches = Iterable[pa.RecordBatch]
@@ -123,7 +124,7 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     layout = task.layout
     located = with_fragments(rows, tree, layout.attributes)
     packed = layout.packed(located, C.FRAGMENT)
-    placed = packed.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
+    placed = one_partition_each(packed, len(fragments_of(tree)), F.col(C.FRAGMENT))
     if task.raw:
         return in_tasks(placed, task, layout.raw_schema(rows.schema))
     placed = placed.drop(C.FRAGMENT) if layout.adds_up else placed
@@ -133,6 +134,6 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
 
 def audited(groups: DataFrame) -> Audited:
     """What the tasks found that audited the groups of their fragments."""
-    parts = groups.where(F.col(C.AUDIT).isNotNull()).select(C.AUDIT).toArrow().column(0).to_pylist()
+    parts = to_arrow(groups.where(F.col(C.AUDIT).isNotNull()).select(C.AUDIT)).column(0).to_pylist()
     # Written by this program's own tasks a moment ago, over Spark's channel.
     return reduce(Audited.merged, (pickle.loads(part) for part in parts), Audited())

@@ -18,11 +18,12 @@ from ppdp_spark.core.data.coded_people import Partition
 from ppdp_spark.core.data.groups import FloatArray, IntArray
 from ppdp_spark.core.partition.mondrian import grouped, undivided_summary
 from ppdp_spark.core.partition.placement import Placed, Placement
-from ppdp_spark.errors import DataError
+from ppdp_spark.errors import TOO_MANY_PRIORS, DataError
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import whole
 from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import one_partition_each
 from ppdp_spark.spark.partition.fragments import FRAGMENT_ROWS, Tree, fragments_of, with_fragments
 from ppdp_spark.spark.partition.priors import SET, SHARES, VALUES, PriorSet, beside_people
 
@@ -168,7 +169,7 @@ def place_rows(rows: DataFrame, tree: Tree, task: PlaceFragment, priors: Sequenc
     fragments = len(fragments_of(tree))
     together = beside_people(located, C.FRAGMENT, fragments, priors, layout.packed_names)
     packed = layout.packed(together, C.FRAGMENT, *EXTRA_COLUMNS)
-    placed = packed.repartitionById(fragments, F.col(C.FRAGMENT))
+    placed = one_partition_each(packed, fragments, F.col(C.FRAGMENT))
     return in_tasks(placed, task, task.schema(rows.schema))
 
 
@@ -177,7 +178,7 @@ def place_again(left: DataFrame, fragments: int, people: int, task: PlaceFragmen
     tasks = max(1, min(fragments, -(-people // FRAGMENT_ROWS)))
     turn = F.floor(F.col(C.FRAGMENT) * tasks / fragments).cast("int")
     names = [raw(name) for name in (*task.layout.row_names, *EXTRA_COLUMNS)]
-    placed = left.select(C.FRAGMENT, *names).repartitionById(tasks, turn)
+    placed = one_partition_each(left.select(C.FRAGMENT, *names), tasks, turn)
     return in_tasks(placed, task, left.schema)
 
 
@@ -189,7 +190,7 @@ def raw(name: str) -> str:
 def dense_priors(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> FloatArray:
     """The rows `known` of lists of values and shares as one table, one row per signature."""
     if len(known) * width > LARGEST_TABLE:
-        raise DataError("an attribute set of `privacy.robustness.priors` has too many signatures")
+        raise DataError(TOO_MANY_PRIORS)
     values, shares = (arrays[name].take(pa.array(known)) for name in (VALUES, SHARES))
     offsets = values.offsets.to_numpy().astype(np.int64)
     flat = [column.flatten().to_numpy(zero_copy_only=False) for column in (values, shares)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,8 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_type
 
 from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.core.data.groups import IntArray
@@ -19,6 +18,21 @@ from ppdp_spark.core.data.sorting import radix_order
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import unpacked, whole
+
+_ORDERED = {
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+"""Types of ordered columns in Arrow, by Spark's names; decimals have their digits in the name."""
+
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 
 
 class Reading(Protocol):
@@ -53,8 +67,9 @@ class OrderedValues:
 
     @classmethod
     def of(cls, attribute: Ordered) -> OrderedValues:
-        """To be made where Spark runs, which knows its types."""
-        return cls(attribute, to_arrow_type(T.DataType.fromDDL(attribute.type), timezone="UTC"))
+        decimal = _DECIMAL.fullmatch(attribute.type)
+        digits = [int(number) for number in decimal.groups()] if decimal else []
+        return cls(attribute, pa.decimal128(*digits) if digits else _ORDERED[attribute.type])
 
     def __call__(self, held: pa.Array) -> pa.Array:
         if self.attribute.narrow:

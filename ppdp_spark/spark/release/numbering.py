@@ -12,8 +12,9 @@ from pyspark.sql import functions as F
 from ppdp_spark.core.data.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.engine.hidden_values import field, unseen_struct
+from ppdp_spark.spark.engine.hidden_values import beside_unseen, field
 from ppdp_spark.spark.engine.tasks import one_task_each
+from ppdp_spark.spark.engine.versions import to_arrow
 
 FILE_ROWS = 500_000
 """Rows aimed at in a published file. The number of files follows from the content alone."""
@@ -69,7 +70,7 @@ def order_groups(
 
 def _files(groups: DataFrame, key: str) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     """Where files end along a column of descriptions, and how many groups are before each file."""
-    counted = groups.groupBy(key).agg(F.count(F.lit(1)), F.sum(C.SIZE)).toArrow()
+    counted = to_arrow(groups.groupBy(key).agg(F.count(F.lit(1)), F.sum(C.SIZE)))
     counted = counted.sort_by([(key, "ascending")])
     values, numbers, sizes = (counted.column(i).to_pylist() for i in range(3))
     nulls = [i for i, value in enumerate(values) if value is None]
@@ -108,7 +109,7 @@ def number_groups(groups: DataFrame, order: Order, layout: Layout) -> DataFrame:
     bounds = [F.col(_BOUNDS)[field(i)] for i in range(len(order.bounds))]
     part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(_file_of(F.col(order.primary), bounds))
     if bounds:
-        groups = groups.withColumn(_BOUNDS, unseen_struct(groups.sparkSession, order.bounds))
+        groups = beside_unseen(groups, _BOUNDS, order.bounds)
     placed = groups.withColumn(C.FRAGMENT, part).drop(_BOUNDS)
     placed = one_task_each(placed, C.FRAGMENT, order.files)
     placed = placed.sortWithinPartitions(*order.keys, *ties)

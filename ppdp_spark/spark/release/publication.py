@@ -17,6 +17,7 @@ from ppdp_spark.run.storage import Folder, tidy_table
 from ppdp_spark.spark.data.encode import typed_values
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import type_of
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import extrema_rows
 from ppdp_spark.spark.release.described_rows import DescribedRows, PriorRows, Values
@@ -82,7 +83,7 @@ class Publication:
         declared = [a.type for a in layout.attributes if form.codes_published or isinstance(a, Ordered)]
         declared += [domain.type for domain in layout.domains]
         held = self.groups.select(*self.lists([C.kept(j) for j in range(layout.kept)]).values()).schema
-        return [T.DataType.fromDDL(kind) for kind in declared] + [field.dataType for field in held]
+        return [type_of(kind) for kind in declared] + [field.dataType for field in held]
 
     def owned_tables(self) -> Iterator[tuple[Folder, DescribedRows]]:
         """The owner's tables, for tasks to write beside the published ones."""

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Attribute
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import to_arrow
 
 _UNITS = 1_000_000
 """Penalties are summed in whole units: such sums do not depend on the order of addition."""
@@ -47,7 +48,7 @@ def group_metrics(
         wanted["units"] = f"sum({C.POPULATION})"
     power = F.expr(f"CAST(floor(log2(CAST({C.SIZE} AS DOUBLE))) AS INT) AS power")
     columns = [F.expr(f"{expression} AS {name}") for name, expression in wanted.items()]
-    classes = sorted(groups.groupBy(power).agg(*columns).toArrow().to_pylist(), key=lambda row: row["power"])
+    classes = sorted(to_arrow(groups.groupBy(power).agg(*columns)).to_pylist(), key=lambda row: row["power"])
     people = sum(row["people"] for row in classes)
     ncp = {
         attribute.name: sum(row[f"penalty_{j}"] for row in classes) / _UNITS / max(1, people)

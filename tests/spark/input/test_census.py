@@ -260,7 +260,7 @@ def test_spark_connect_makes_the_same_people(spark: SparkSession) -> None:
     """In a process of its own: one process holds either a classic or a Connect session."""
     environment = {**os.environ, "SPARK_REMOTE": "local[2]"}
     run = subprocess.run(
-        [sys.executable, "-c", CONNECT], env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", CONNECT], env=environment, capture_output=True, text=True, timeout=900
     )
     assert run.returncode == 0, run.stderr[-2000:]
     assert tuple(map(int, run.stdout.split())) == fingerprint(census(spark, 1_000, seed=9))
