@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -48,6 +48,7 @@ from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_r
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.survey_weights import WeightFacts, kept_units, require_same_weight, require_weights
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes, require_single_values
+from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.judge.several_attributes import feasible_cells
@@ -219,11 +220,11 @@ class _Anonymization:
             require_single_values(table, spec)
             roles = assign_roles(people, spec.columns, source=table)
             reject_name_clashes(spec, roles)
-            require_one_row_each(people, spec.columns)
-            require_households(people, spec.columns)
-            weighed = require_weights(people, spec.columns)
-            as_is = singled_out(people, spec.columns)
-            profile = with_grids(people, spec, roles, profile_table(people, spec, roles))
+            checks = (require_one_row_each, require_households, require_weights, singled_out)
+            looks: list[Callable[[], Any]] = [partial(check, people, spec.columns) for check in checks]
+            looks.append(partial(profile_table, people, spec, roles))
+            _, _, weighed, as_is, profile = all_at_once(self.spark, looks)
+            profile = with_grids(people, spec, roles, profile)
             counts["rows"] = profile.rows
             require_named_values(spec, value_domains(profile))
             beside = beside_sensitive(people, spec, profile)

@@ -127,7 +127,7 @@ def _coded(
 def _require_published(placed: Placements, coded: CodedTable, data: Folder) -> None:
     """Raise unless a release of these groups has the rows that the data folder has."""
     metrics = measure(placed.groups, coded.layout, coded.stages, None)
-    order = order_groups(placed.groups, coded.layout.attributes, metrics["ncp"])
+    order = order_groups(placed.groups, coded.layout.attributes, metrics["ncp"], metrics["people"])
     publication = Publication(
         number_groups(placed.groups, order, coded.layout),
         coded.layout,

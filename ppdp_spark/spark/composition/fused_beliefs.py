@@ -17,6 +17,7 @@ from ppdp_spark.spark.composition.published_groups import CommonValues
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.held_tables import Save
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.maxent.buckets import TUPLE
 
 MOST_ROUNDS = 8
@@ -129,7 +130,7 @@ def concluded(
         [f"{name} {cells.schema[name].dataType.simpleString()}" for name in kept]
         + ["possible int", "top double", "code int", "only int"]
     )
-    found = cells.mapInArrow(Conclude(values.protected, kept), schema)
+    found = in_tasks(cells, Conclude(values.protected, kept), schema)
     people = _people(found, groups).persist()
     try:
         return _numbers(people, values, groups, threshold, settled=settled)

@@ -24,6 +24,7 @@ from ppdp_spark.core.composition.possible_values import (
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, IntArray
 from ppdp_spark.errors import TWO_WAYS, DataError
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.maxent.buckets import TUPLE
 
 HELD_ROWS = 1 << 16
@@ -86,7 +87,7 @@ class GroupPass:
         body = cells.select("*", home.alias("home"), F.lit(True).alias("cell"))
         both = body.unionByName(head, allowMissingColumns=True).repartition("home")
         ordered = both.sortWithinPartitions("home", "cell")
-        return ordered.mapInArrow(self, cells.schema)
+        return in_tasks(ordered, self, cells.schema)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for rows in _whole_groups(batches):

@@ -17,6 +17,7 @@ from ppdp_spark.errors import DataError
 from ppdp_spark.spark.composition.people_in_groups import MOST_FITS, fits, fitting, surplus
 from ppdp_spark.spark.composition.published_groups import PublishedGroups
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.maxent.buckets import TUPLE
 from ppdp_spark.spark.maxent.external import described_groups
 
@@ -87,7 +88,7 @@ def people_of_groups(spark: SparkSession, releases: Sequence[PublishedGroups]) -
         f"{fits(p)} array<bigint>, {fitting(p)} bigint, {surplus(p)} boolean" for p in range(len(releases))
     )
     rows = spark.range(groups[0].num_rows).withColumnRenamed("id", "row")
-    return rows.mapInArrow(task, f"{TUPLE[0]} bigint, {TUPLE[1]} bigint, {C.PEOPLE} bigint, {told}")
+    return in_tasks(rows, task, f"{TUPLE[0]} bigint, {TUPLE[1]} bigint, {C.PEOPLE} bigint, {told}")
 
 
 def _column(groups: pa.Table, name: str) -> pa.Array:

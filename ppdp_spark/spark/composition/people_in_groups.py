@@ -20,6 +20,7 @@ from ppdp_spark.spark.composition.published_groups import PublishedGroups
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.judge.counts import group_names
 from ppdp_spark.spark.maxent.buckets import TUPLE, canonical, kinds_of
 from ppdp_spark.spark.maxent.external import as_double, described_groups, labelled_groups, ordered_groups
@@ -173,7 +174,7 @@ def _described(
     schema = T.StructType([people.schema[name] for name in kept])
     for place in boxes:
         schema = schema.add(fits(place), T.ArrayType(T.LongType())).add(fitting(place), T.LongType())
-    return people.mapInArrow(FindFits(boxes, tuple(kept)), schema)
+    return in_tasks(people, FindFits(boxes, tuple(kept)), schema)
 
 
 def _exactly(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ppdp_spark.spec import ReleaseSpec
 
 _BOUNDS = "bounds"
+_STOP = f"CAST(raise_error('{CHANGED}') AS INT)"
 
 
 def encode_rows(
@@ -153,13 +154,14 @@ def _looked_up(rows: DataFrame, texts: Mapping[str, _Texts]) -> DataFrame:
     ]
     table = pa.concat_tables(listed).combine_chunks()
     known = from_arrow(rows.sparkSession, table)
-    known = F.broadcast(known.select(F.xxhash64("column", "text").alias("hash"), "text", "code"))
+    known = F.broadcast(known.selectExpr("xxhash64(`column`, text) AS hash", "text", "code"))
+    names = rows.columns
     for column, (name, of) in enumerate(texts.items()):
-        found = F.when(F.col(name) == F.col("text"), F.col("code"))
-        missing = F.when(F.col(name).isNull(), F.lit(of.null_code)).otherwise(_stop("int"))
-        code = F.coalesce(found, missing).cast(_narrowest(of.first_code + len(of.values)))
-        joined = rows.join(known, F.xxhash64(F.lit(column), F.col(name)) == F.col("hash"), "left")
-        rows = joined.select(*(code.alias(name) if other == name else F.col(other) for other in rows.columns))
+        # As SQL, an expression is one call to the JVM, and not one for each of its parts.
+        found = f"CASE WHEN {name} = text THEN code WHEN {name} IS NULL THEN {of.null_code} ELSE {_STOP} END"
+        code = f"CAST({found} AS {_narrowest(of.first_code + len(of.values))}) AS {name}"
+        joined = rows.join(known, F.expr(f"xxhash64({column}, {name}) = hash"), "left")
+        rows = joined.selectExpr(*(code if other == name else other for other in names))
     return rows
 
 

@@ -26,6 +26,7 @@ from ppdp_spark.spark.data.sameness import folded, hashed_alike, holds
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import VARIANT, to_arrow
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def _shared(table: DataFrame, name: str, *, person: str) -> str | None:
 def some_hash_repeats(table: DataFrame, hashed: Column) -> bool:
     """Whether any of the 64-bit numbers stands on two rows, by one shuffle of the numbers alone."""
     placed = table.select(hashed.alias("hash")).repartition("hash")
-    return bool(to_arrow(placed.mapInArrow(_find_repeats, "repeats boolean")).num_rows)
+    return bool(to_arrow(in_tasks(placed, _find_repeats, "repeats boolean")).num_rows)
 
 
 def _find_repeats(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -23,6 +23,7 @@ from ppdp_spark.spark.discovery.column_survey import SIZE, size_class
 from ppdp_spark.spark.discovery.value_codes import CodedColumns, dense
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.fragments import FRAGMENT_ROWS
 
@@ -67,7 +68,7 @@ class SetCounter:
         table = self.coded.words.select(*(C.word(word) for word in words))
         tasks = -(-self.columns[anchor].people // self.fragment)
         count = _Fragment(tuple(sets), self.coded)
-        placed = table.repartition(tasks, self.coded.code(anchor)).mapInArrow(count, _COUNTED)
+        placed = in_tasks(table.repartition(tasks, self.coded.code(anchor)), count, _COUNTED)
         summed = to_arrow(placed.groupBy(SET, SIZE).agg(F.sum("crowds"), F.sum("held")))
         parts: list[list[tuple[int, int, int]]] = [[] for _ in sets]
         for position, *counted in zip(*(column.to_pylist() for column in summed.columns), strict=True):

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.groups import COUNT_CELLS, FloatArray, GroupSummaries, IntArray, PriorExtrema
 from ppdp_spark.errors import TWO_WAYS, DataError
@@ -23,7 +22,8 @@ from ppdp_spark.run.storage import QI_TABLE, Folder
 from ppdp_spark.spark.data.group_scan import Reduction, merged
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, whole
-from ppdp_spark.spark.engine.versions import from_arrow, one_partition_each, to_arrow
+from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, combined
 from ppdp_spark.spark.judge.prior_extrema import bound_names
 
@@ -63,7 +63,7 @@ class BucketFiles:
         if not names[0] or names[0] != names[1]:
             return None
         listed = pa.table({"share": pa.array(range(len(names[0])), pa.int32()), "name": names[0]})
-        parts = one_partition_each(from_arrow(spark, listed), len(names[0]), F.col("share"))
+        parts = one_task_each(from_arrow(spark, listed), "share", len(names[0]))
         return cls(parts, folder.path, table, column, values, single)
 
     def with_extrema(self, folder: Folder, sets: int) -> BucketFiles | None:
@@ -77,7 +77,7 @@ class BucketFiles:
             self.folder, table, self.column, self.values, self.single, self.extrema, self.sets
         )
         task = ReduceBuckets(reading, tuple(reductions), width)
-        return combined(to_arrow(self.names.mapInArrow(task, "reduced binary")), reductions)
+        return combined(to_arrow(in_tasks(self.names, task, "reduced binary")), reductions)
 
 
 @dataclass(frozen=True)

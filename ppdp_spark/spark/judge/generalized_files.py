@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.group_scan import Reduction
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, encoded
-from ppdp_spark.spark.engine.versions import from_arrow, one_partition_each, to_arrow
+from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, ReduceRuns, combined
 
 _SHARE = 4
@@ -54,7 +54,7 @@ def shares_of_files(spark: SparkSession, folder: Folder) -> DataFrame | None:
         return None
     columns = zip(("path", "file", "first", "end", "row"), zip(*rows, strict=True), strict=True)
     table = pa.table({"share": pa.array(range(len(rows)), pa.int32()), **dict(columns)})
-    return one_partition_each(from_arrow(spark, table), len(rows), F.col("share"))
+    return one_task_each(from_arrow(spark, table), "share", len(rows))
 
 
 def batches_of_share(share: Mapping[str, Any], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -99,7 +99,7 @@ class ReleaseFiles:
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
         """What each reduction makes of the groups; None if they do not lie together, or are not readable."""
         task = ReduceFiles(ReduceRuns(tuple(reductions), width), self.described, self.sensitive, self.values)
-        return combined(to_arrow(self.parts.mapInArrow(task, "reduced binary")), reductions)
+        return combined(to_arrow(in_tasks(self.parts, task, "reduced binary")), reductions)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import typed_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE
 from ppdp_spark.spark.judge.generalized_files import batches_of_share, shares_of_files
@@ -124,7 +125,7 @@ def out_of_order(spark: SparkSession, folder: Folder, columns: Mapping[str, Sequ
     task = FindDisorder(tuple(typed_values(spark, values, kinds[name]) for name, values in columns.items()))
     shares = shares_of_files(spark, folder)
     if shares is not None:
-        found = to_arrow(shares.mapInArrow(FindDisorderInFiles(task, tuple(columns)), _FOUND))
+        found = to_arrow(in_tasks(shares, FindDisorderInFiles(task, tuple(columns)), _FOUND))
         if UNREADABLE not in found.column(0).to_pylist():
             return _disorder_in_all(found, lambda file: file)
     return _out_of_order_rows(table, [name for name, _ in folder.files(".parquet")], task, columns)
@@ -144,7 +145,7 @@ def _out_of_order_rows(
         F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID),
         *(C.column(name) for name in columns),
     ]
-    return _disorder_in_all(to_arrow(table.select(*wanted).mapInArrow(task, _FOUND)), place.__getitem__)
+    return _disorder_in_all(to_arrow(in_tasks(table.select(*wanted), task, _FOUND)), place.__getitem__)
 
 
 def _disorder_in_all(found: pa.Table, place: Callable[[int], int]) -> int:

@@ -27,6 +27,7 @@ from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.maxent.buckets import (
     EXPECTED,
@@ -87,7 +88,7 @@ def resolved(
     )
     task = FindGroups(Boxes.of(sides), groups.column(C.GROUP_ID).combine_chunks(), len(names))
     kept = T.StructType([field for field in people.schema if not field.name.startswith("x")])
-    matches = people.mapInArrow(task, kept.add("group", T.LongType()))
+    matches = in_tasks(people, task, kept.add("group", T.LongType()))
     cells = _cells(keep(matches), people, groups, len(names))
     return replace(source, cells=cells, attributes=kinds, exact=True)
 

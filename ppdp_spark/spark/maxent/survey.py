@@ -17,6 +17,7 @@ from ppdp_spark.core.maxent.solve.components import touched_buckets
 from ppdp_spark.core.maxent.statements.codes import Question
 from ppdp_spark.core.maxent.statements.people import Named
 from ppdp_spark.core.maxent.statements.rows import cells_of, populations, rows_of
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import Read, read_buckets
 
@@ -95,7 +96,7 @@ class Look:
 
 def survey_buckets(rows: DataFrame, question: Question) -> Survey | None:
     """The survey of a release, in one pass; None if it has no buckets."""
-    found = to_arrow(rows.mapInArrow(Look(question), "survey binary")).column(0).to_pylist()
+    found = to_arrow(in_tasks(rows, Look(question), "survey binary")).column(0).to_pylist()
     # Written by this program's own tasks a moment ago, over Spark's channel.
     parts = [pickle.loads(part) for part in found]
     return reduce(add, parts) if parts else None
@@ -163,7 +164,7 @@ class Choose:
         return replace(self, parts=frozenset(parts))
 
     def of(self, rows: DataFrame) -> DataFrame:
-        return rows.mapInArrow(self, rows.schema)
+        return in_tasks(rows, self, rows.schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +184,6 @@ class Size:
 
 def sizes_of(rows: DataFrame, choose: Choose) -> tuple[int, int]:
     """Buckets and variables that are wanted."""
-    found = to_arrow(rows.mapInArrow(Size(choose), "buckets bigint, variables bigint"))
+    found = to_arrow(in_tasks(rows, Size(choose), "buckets bigint, variables bigint"))
     buckets, variables = (sum(found.column(i).to_pylist()) for i in range(2))
     return buckets, variables

@@ -31,6 +31,7 @@ from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.core.partition.people_rows import Rows
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.cut_people import CutGroups, people_of
 
@@ -147,16 +148,16 @@ class Coupling:
         raise AssertionError("every round cuts at least one group")
 
     def _cut(self, groups: DataFrame, floors: FloatArray) -> DataFrame:
-        return groups.mapInArrow(CutGroups(self.layout, self.floored(floors), self.cuts), groups.schema)
+        return in_tasks(groups, CutGroups(self.layout, self.floored(floors), self.cuts), groups.schema)
 
     def _minima(self, groups: DataFrame) -> FloatArray:
-        found = to_arrow(groups.mapInArrow(FindMinima(self.layout, self.skyline), "minima binary"))
+        found = to_arrow(in_tasks(groups, FindMinima(self.layout, self.skyline), "minima binary"))
         return reduce(np.minimum, (self._array(part) for part in found.column(0).to_pylist()))
 
     def _accepted(self, groups: DataFrame, minima: FloatArray) -> tuple[int, FloatArray]:
         """How many named cuts are safe one after the other, and the minima with them."""
         task = NameCuts(self.layout, self.criteria, self.skyline, minima, self.cuts)
-        named = to_arrow(groups.mapInArrow(task, f"{C.PATH} string, statistics binary"))
+        named = to_arrow(in_tasks(groups, task, f"{C.PATH} string, statistics binary"))
         named = named.sort_by(C.PATH)
         statistics = [self._array(part) for part in named.column("statistics").to_pylist()]
         return accept_in_order(self.skyline, minima, np.array(statistics).reshape(-1, *minima.shape))

@@ -21,6 +21,7 @@ from ppdp_spark.core.partition.mondrian import partition, undivided, undivided_s
 from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import one_partition_each, to_arrow
 from ppdp_spark.spark.partition.fragments import Tree, fragments_of, with_fragments
 
@@ -131,10 +132,10 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     packed = layout.packed(located, C.FRAGMENT)
     placed = one_partition_each(packed, len(fragments_of(tree)), F.col(C.FRAGMENT))
     if task.raw:
-        return placed.mapInArrow(task, layout.raw_schema(rows.schema))
+        return in_tasks(placed, task, layout.raw_schema(rows.schema))
     placed = placed.drop(C.FRAGMENT) if layout.adds_up else placed
     schema = layout.described_schema(rows.schema)
-    return placed.mapInArrow(task, schema if task.audit is None else schema.add(C.AUDIT, T.BinaryType()))
+    return in_tasks(placed, task, schema if task.audit is None else schema.add(C.AUDIT, T.BinaryType()))
 
 
 def audited(groups: DataFrame) -> Audited:

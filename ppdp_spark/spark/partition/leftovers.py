@@ -24,8 +24,6 @@ from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, prior_places
 from ppdp_spark.spark.partition.fragments import fragments_of
 from ppdp_spark.spark.partition.place_people import (
-    COUNTED_VALUES,
-    COUNTS,
     EXTRA_COLUMNS,
     PLACED,
     PlaceFragment,
@@ -141,7 +139,7 @@ def _second_round(groups: DataFrame, fragments: int, task: PlaceFragment, save: 
 
 def values_placed(groups: DataFrame, width: int) -> list[int]:
     """How many people of placed groups have each of so many values, in the order of codes."""
-    each = F.inline(F.arrays_zip(COUNTED_VALUES, COUNTS)).alias("value", "number")
+    each = F.inline(F.arrays_zip(C.COUNTED_VALUES, C.COUNTS)).alias("value", "number")
     found = to_arrow(groups.select(each).groupBy("value").agg(F.sum("number").alias("number")))
     pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
     counts = dict(pairs)

@@ -19,6 +19,7 @@ from ppdp_spark.run.criteria.knowledge import coupled_skyline
 from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.run.criteria.several_attributes import beside_each_other
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
 from ppdp_spark.spark.partition.coupled_skyline import Coupling
 from ppdp_spark.spark.partition.cut_people import CutFragment, DescribeGroups, audited, partition_rows
@@ -87,7 +88,7 @@ class CutTable:
         with table.stages.stage("couple"):
             settled = coupling.settle(groups, save)
         with table.stages.stage("describe"):
-            described = settled.mapInArrow(DescribeGroups(layout), layout.described_schema(schema))
+            described = in_tasks(settled, DescribeGroups(layout), layout.described_schema(schema))
             return Placements(save(described))
 
 

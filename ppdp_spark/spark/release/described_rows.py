@@ -15,11 +15,9 @@ from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.data.packing import Packing
 from ppdp_spark.core.data.sorting import radix_order
-from ppdp_spark.spark.data.layout import unpacked
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.engine.arrow import whole
-from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
+from ppdp_spark.spark.engine.arrow import unpacked, whole
 
 _ORDERED = {
     "tinyint": pa.int8(),
@@ -207,15 +205,16 @@ class PriorRows:
     sets: int
 
     def rows(self, groups: pa.Table) -> pa.Table:
-        held = whole(groups, COUNTED_VALUES)
+        held = whole(groups, C.COUNTED_VALUES)
         group = pa.array(_owners(_lengths(held)))
         columns = {
             C.GROUP_ID: whole(groups, C.GROUP_ID).take(group),
             C.VALUE: self.values(held.flatten()),
-            C.COUNT: whole(groups, COUNTS).flatten(),
+            C.COUNT: whole(groups, C.COUNTS).flatten(),
         }
         sides = {
-            side: whole(groups, name).flatten().to_numpy() for side, name in (("low", LOWS), ("high", HIGHS))
+            side: whole(groups, name).flatten().to_numpy()
+            for side, name in (("low", C.LOWS), ("high", C.HIGHS))
         }
         for s in range(self.sets):
             columns |= {f"{side}_{s}": pa.array(each[s :: self.sets]) for side, each in sides.items()}

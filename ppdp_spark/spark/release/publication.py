@@ -20,7 +20,6 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.versions import type_of
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import extrema_rows
-from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
 from ppdp_spark.spark.release.described_rows import DescribedRows, PriorRows, Values
 from ppdp_spark.spark.release.household_rows import HouseholdRows, household_table
 from ppdp_spark.spark.release.numbering import Order
@@ -67,7 +66,15 @@ class Publication:
 
     def owned_columns(self) -> list[str]:
         """What groups tell the owner alone: of priors, if they were judged with them, households, weights."""
-        names = (COUNTED_VALUES, COUNTS, LOWS, HIGHS, C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES, C.WEIGHTS)
+        names = (
+            C.COUNTED_VALUES,
+            C.COUNTS,
+            C.LOWS,
+            C.HIGHS,
+            C.HOUSEHOLD_NUMBERS,
+            C.HOUSEHOLD_VALUES,
+            C.WEIGHTS,
+        )
         return [name for name in names if name in self.groups.columns]
 
     def types(self, form: ReleaseForm) -> list[T.DataType]:
