@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from support.connect_port import connect_port
 from support.released.releases import run, same_content, write_people
 
 pytestmark = pytest.mark.cluster
@@ -72,9 +73,9 @@ def home(tmp_path_factory):
 def test_connect_publishes_the_same(home):
     found = {}
     for session in ("classic", "connect"):
-        done = run(
-            [sys.executable, "-c", COMMANDS, session, home], environment={"SPARK_LOCAL_IP": "127.0.0.1"}
-        )
+        command = [sys.executable, "-c", COMMANDS, session, home]
+        with connect_port():
+            done = run(command, environment={"SPARK_LOCAL_IP": "127.0.0.1"})
         assert done.returncode == 0, done.stderr[-3000:]
         found[session] = json.loads((home / session / "found.json").read_text())
     assert found["connect"].pop("session").startswith("pyspark.sql.connect")
