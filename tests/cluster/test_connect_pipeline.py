@@ -8,6 +8,7 @@ import sys
 import pytest
 from pyspark.sql import DataFrame
 
+from support.connect_port import connect_port
 from support.released.releases import run, same_content, write_people
 
 pytestmark = [pytest.mark.cluster, pytest.mark.versions]
@@ -78,9 +79,9 @@ def found(home):
     """What the commands say of each kind of session."""
     said = {}
     for session in ("classic", "connect") if CONNECT else ("classic",):
-        done = run(
-            [sys.executable, "-c", COMMANDS, session, home], environment={"SPARK_LOCAL_IP": "127.0.0.1"}
-        )
+        command = [sys.executable, "-c", COMMANDS, session, home]
+        with connect_port():
+            done = run(command, environment={"SPARK_LOCAL_IP": "127.0.0.1"})
         assert done.returncode == 0, done.stderr[-3000:]
         said[session] = json.loads((home / session / "found.json").read_text())
     return said
