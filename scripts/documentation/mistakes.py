@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/documentation/mistakes.py             all of them, some minutes
     .venv/bin/python scripts/documentation/mistakes.py --quick     those without Spark; others keep their line
-    .venv/bin/python scripts/documentation/mistakes.py --check     the page must say so already
+    .venv/bin/python scripts/documentation/mistakes.py --check     writes nothing; lines of the page must be as found
 
 The page has the message, the exit code and the time to the message. It stops where a message is a traceback,
 or where a mistake that needs no Spark takes more than five seconds.
@@ -283,7 +283,8 @@ def main(arguments: Sequence[str]) -> int:
     before = PAGE.read_text() if PAGE.exists() else ""
     page = _page(found, before)
     if "--check" in arguments:
-        problems += [f"{PAGE.name} says something else"] if untimed(before) != untimed(page) else []
+        changed = set(untimed(before).splitlines()) - set(untimed(page).splitlines())
+        problems += [f"{PAGE.name} says something else: {line}" for line in sorted(changed)]
     elif not problems:
         PAGE.write_text(page)
     print("\n".join(problems) or f"{len(found)} mistakes, as on the page")
