@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/documentation/mistakes.py             all of them, some minutes
     .venv/bin/python scripts/documentation/mistakes.py --quick     those without Spark; others keep their line
-    .venv/bin/python scripts/documentation/mistakes.py --check     writes nothing; lines of the page must be as found
+    .venv/bin/python scripts/documentation/mistakes.py --check     writes nothing; the page must be as found
 
 The page has the message, the exit code and the time to the message. It stops where a message is a traceback,
 or where a mistake that needs no Spark takes more than five seconds.
