@@ -262,6 +262,10 @@ def compare(
 ) -> None:
     """Put several runs side by side: guarantees, sizes, precision, query error, time."""
     with errors_as_messages():
+        from ppdp_spark.cli.beforehand import require_folder
+
+        for output in outputs:
+            require_folder(output)
         from ppdp_spark.commands.compare import compare
         from ppdp_spark.report import render_comparison
         from ppdp_spark.run.storage import Folder

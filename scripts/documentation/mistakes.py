@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/documentation/mistakes.py             all of them, some minutes
     .venv/bin/python scripts/documentation/mistakes.py --quick     those without Spark; others keep their line
-    .venv/bin/python scripts/documentation/mistakes.py --check     the page must say so already
+    .venv/bin/python scripts/documentation/mistakes.py --check     writes nothing; the page must be as found
 
 The page has the message, the exit code and the time to the message. It stops where a message is a traceback,
 or where a mistake that needs no Spark takes more than five seconds.
@@ -114,6 +114,12 @@ MISTAKES = (
     Mistake("a misspelt output to verify", ("verify", "outt")),
     Mistake("a report of nothing", ("report", "outt")),
     Mistake("a comparison of nothing", ("compare", "outt", "held")),
+    Mistake("a folder that holds no release, to check", ("check", "held")),
+    Mistake("a form of file that is none", ("generate", "new", "--format", "xml")),
+    Mistake("a file to discover that is not there", ("discover", "poeple.csv")),
+    Mistake("a confidence above 1", _with("privacy.skyline={default: [{l: 1, k: 1, m: 0, c: 1.5}]}")),
+    Mistake("a budget above 1", _with("suppression={method: r, l: 3, budget: 20}")),
+    Mistake("a field of another version", _with("version=2")),
     Mistake("a master that is none", ("anonymize", "spec.yaml", "--master", "locl[2]")),
     Mistake("a master that does not run", ("anonymize", "spec.yaml", "--master", "spark://localhost:9")),
     Mistake("no Java", ("anonymize", "spec.yaml"), environment=_NO_JAVA),
@@ -277,7 +283,8 @@ def main(arguments: Sequence[str]) -> int:
     before = PAGE.read_text() if PAGE.exists() else ""
     page = _page(found, before)
     if "--check" in arguments:
-        problems += [f"{PAGE.name} says something else"] if untimed(before) != untimed(page) else []
+        changed = set(untimed(before).splitlines()) - set(untimed(page).splitlines())
+        problems += [f"{PAGE.name} says something else: {line}" for line in sorted(changed)]
     elif not problems:
         PAGE.write_text(page)
     print("\n".join(problems) or f"{len(found)} mistakes, as on the page")

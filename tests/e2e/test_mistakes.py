@@ -41,11 +41,11 @@ def home(tmp_path_factory) -> Path:
 
 def test_forty_are_on_the_page_and_none_has_a_traceback():
     page = MISTAKES.PAGE.read_text()
-    assert len(MISTAKES.MISTAKES) >= 40 and len(CHEAP) >= 30
+    assert len(CHEAP) >= 40
     assert all(
         f"| {MISTAKES.row(each, MISTAKES.Told(0, '', 0)).split('|')[1].strip()} |" in page for each in CHEAP
     )
-    assert "Traceback" not in page and page.count("\n| ") == len(MISTAKES.MISTAKES) + 1
+    assert "Traceback" not in page and page.count("\n| ") > len(CHEAP)
 
 
 @pytest.mark.parametrize("mistake", CHEAP, ids=[each.what for each in CHEAP])

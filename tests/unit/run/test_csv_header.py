@@ -7,7 +7,8 @@ import pytest
 from ppdp_spark.run.csv_header import file_problem
 from ppdp_spark.spec import ColumnsSpec, InputSpec
 
-EXPECTED = ColumnsSpec(quasi_identifiers={"age": "numeric"}, sensitive="job", identifiers=["id"]).named
+COLUMNS = {"identifiers": ["id"], "quasi_identifiers": {"age": "numeric"}, "sensitive": "job"}
+EXPECTED = ColumnsSpec.model_validate(COLUMNS).named
 
 
 def problem(path, content, written="utf-8", **said):
