@@ -159,7 +159,7 @@ def _swap(sets: Any, i: int, j: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _number(bits: Any) -> int:
+def _number(bits: Any) -> Any:
     """How many bits are set."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
     bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -168,7 +168,7 @@ def _number(bits: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _lost_along(scales: Any, a: int, lowest: int, highest: int, bits: Any) -> float:
+def _lost_along(scales: Any, a: int, lowest: int, highest: int, bits: Any) -> Any:
     """What one attribute loses if a set of codes is published as one description."""
     if highest == 0:
         return 0.0
@@ -192,7 +192,7 @@ def _lost_along(scales: Any, a: int, lowest: int, highest: int, bits: Any) -> fl
 
 
 @njit(cache=True, nogil=True)
-def _lost(scales: Any, sets: Any, place: int) -> float:
+def _lost(scales: Any, sets: Any, place: int) -> Any:
     """What all attributes lose."""
     total = 0.0
     for a in range(sets.lowest.shape[1]):
@@ -261,13 +261,13 @@ def _add_up(number: int, room: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _room_left(people: int, least: int) -> float:
+def _room_left(people: int, least: int) -> Any:
     """Bits that people may yet be told apart by, in groups of `least`."""
     return people * np.log2(people // least)
 
 
 @njit(cache=True, nogil=True)
-def _worth(people: int, whole: float, left: int, lost_left: float, lost_right: float, least: int) -> float:
+def _worth(people: int, whole: float, left: int, lost_left: float, lost_right: float, least: int) -> Any:
     """What a cut saves, over the square root of the bits that it leaves the sides less.
 
     So it is between the cut that saves most, which spends much, and the one that saves most per bit, which
@@ -374,7 +374,7 @@ def _along(
     room: Any,
     found: Any,
     at: int,
-) -> int:
+) -> Any:
     """Note the cuts of a group along one attribute after others that are noted; how many there are then."""
     low, high = whole.lowest[0, j], whole.highest[0, j]
     if whole.bits[0, j] & np.uint64(1):
@@ -392,7 +392,7 @@ def _along(
 
 
 @njit(cache=True, nogil=True)
-def _cuts_along(scales: Any) -> int:
+def _cuts_along(scales: Any) -> Any:
     """How many cuts there can be along one attribute."""
     return (FINE + 2) * max(1, scales.levels.max()) + 2 * COARSE + 2 * MOST_MEMBERS
 
@@ -437,7 +437,7 @@ def _everybody(table: Any, first: int, end: int, scales: Any, room: Any, order: 
 
 
 @njit(cache=True, nogil=True)
-def _along_whole(scales: Any, whole: Any, j: int) -> float:
+def _along_whole(scales: Any, whole: Any, j: int) -> Any:
     """What a group loses along an attribute; −1 if all its people have the same code."""
     null, lowest, highest = whole.bits[0, j] & np.uint64(1), whole.lowest[0, j], whole.highest[0, j]
     if highest == 0 or (null == 0 and lowest == highest):

@@ -110,7 +110,7 @@ def median_cuts(table: Any, starts: Any, ends: Any, attribute: Any, low: Any, hi
 
 
 @njit(cache=True, nogil=True)
-def goes_left(code: int, low: int, high: int, members: Any) -> bool:
+def goes_left(code: int, low: int, high: int, members: Any) -> Any:
     """Whether a cut sends a code to the left: from `low` to `high`, and one of the members, if any."""
     if code < low or code > high:
         return False
