@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ppdp_spark.cli.doctor import java
 from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.errors import DataError, MachineError, ProblemsError, SpecError
-from ppdp_spark.run.csv_header import file_problem
+from ppdp_spark.run.inputs.csv_header import file_problem
 from ppdp_spark.run.storage import require_room
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ppdp_spark.errors import MachineError, PpdpError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ppdp_spark.run.released import Released
+    from ppdp_spark.run.inputs.released import Released
     from ppdp_spark.run.results import Comparison, Run, Sweep
     from ppdp_spark.spec import Command, ReleaseSpec
 
@@ -29,7 +29,7 @@ def _load(place: str, overrides: list[str], command: Command) -> ReleaseSpec | R
     """The spec in a file, or a release of ours: mistakes are found before Spark starts."""
     with errors_as_messages():
         from ppdp_spark.cli.beforehand import require_files
-        from ppdp_spark.run.released import Released
+        from ppdp_spark.run.inputs.released import Released
         from ppdp_spark.spec import ReleaseSpec
 
         released = Released.at(place, command, overrides) if command in _OF_RELEASES else None

@@ -13,7 +13,7 @@ from ppdp_spark.core.maxent.statements.codes import question_of
 from ppdp_spark.core.maxent.statements.kinds import Statement
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
-from ppdp_spark.run.released import Released
+from ppdp_spark.run.inputs.released import Released
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.storage import PRIVATE, Folder

@@ -18,8 +18,8 @@ from ppdp_spark.run.criteria.guarantees import (
     promises_nothing,
 )
 from ppdp_spark.run.criteria.knowledge import require_named_values
+from ppdp_spark.run.inputs.released import Released
 from ppdp_spark.run.manifest import known_attributes
-from ppdp_spark.run.released import Released
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.summary import one_or_all, run_facts

@@ -25,8 +25,8 @@ from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.criteria.several_attributes import known_beside, labelled
+from ppdp_spark.run.inputs.released import Released
 from ppdp_spark.run.manifest import known_attributes, published_attributes
-from ppdp_spark.run.released import Released
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly

@@ -19,7 +19,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.report.format.quoted_names import printable
-from ppdp_spark.run.csv_header import header_problem
+from ppdp_spark.run.inputs.csv_header import header_problem
 from ppdp_spark.spark.data.tables import declared_columns
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row

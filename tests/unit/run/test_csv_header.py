@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ppdp_spark.run.csv_header import file_problem
+from ppdp_spark.run.inputs.csv_header import file_problem
 from ppdp_spark.spec import ColumnsSpec, InputSpec
 
 COLUMNS = {"identifiers": ["id"], "quasi_identifiers": {"age": "numeric"}, "sensitive": "job"}
