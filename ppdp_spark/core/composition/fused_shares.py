@@ -47,7 +47,7 @@ def fused(groups: FusedGroups, people: IntArray, start: IntArray, table: FloatAr
     among = np.minimum(people, smaller)
     overlap = smaller * (among - 1) / np.maximum(smaller - 1, 1)
     both = groups.first * groups.second / table
-    most = np.bincount(owner, both, len(people))
+    most = np.bincount(owner, both, len(people)).astype(np.float64)
     share = both / most[owner]
     several = (overlap > 0) & (length > 0)
     if several.any():

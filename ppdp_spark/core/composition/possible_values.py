@@ -107,7 +107,7 @@ def _sums(owner: IntArray, values: IntArray, number: int) -> IntArray:
 def of_group(people: IntArray, counted: BoolArray, groups: GroupValues, group: IntArray) -> CommonCells:
     """Cells as one release alone shows them; `group` is the place of each cell's group."""
     length = np.diff(groups.start)[group]
-    at = spans(groups.start[group], length)
+    at = spans(groups.start[group].astype(np.int64), length.astype(np.int64))
     owner = np.repeat(np.arange(len(people)), length)
     most = np.minimum(groups.count[at], people[owner])
     share = groups.count[at] / groups.size[group][owner]

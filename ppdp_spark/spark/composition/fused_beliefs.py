@@ -190,7 +190,7 @@ def _numbers(
             *bins,
         )
     )
-    order = [F.col("top").desc(), F.col("weight").desc(), *groups]
+    order = [F.col("top").desc(), F.col("weight").desc(), *(F.col(name) for name in groups)]
     worst = people.where(both & (F.col("possible") > 0)).orderBy(*order).limit(WORST)
     return Beliefs(
         **{

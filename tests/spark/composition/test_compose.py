@@ -31,7 +31,7 @@ def table():
     )
 
 
-def spec(name, output, **more):
+def spec(name, place, **more):
     age, city, income = WEIGHTS[name]
     return {
         "version": 1,
@@ -47,7 +47,7 @@ def spec(name, output, **more):
         },
         "privacy": {"alpha_k": {"alpha": 0.5, "k": 10}},
         "audit": {"algorithm": "none"},
-        "output": {"path": str(output), **more.pop("output", {})},
+        "output": {"path": str(place), **more.pop("output", {})},
         **more,
     }
 
@@ -59,11 +59,14 @@ def people():
 
 @pytest.fixture(scope="module")
 def released(spark, people, tmp_path_factory):
-    """Three releases of one table, each in a root of its own: the second shows quasi-identifiers."""
+    """Three releases of one table, each in a root of its own: the second shows quasi-identifiers.
+
+    The others print tight ranges, which do not overlap: everybody fits one group.
+    """
     root = tmp_path_factory.mktemp("composed")
     frame, forms = spark.createDataFrame(people), {"second": "bucketized"}
     for name in WEIGHTS:
-        form = {"form": forms.get(name, "generalized")}
+        form = {"form": forms[name]} if name in forms else {"bounds": "tight"}
         assert anonymize(spec(name, root / name / name, output=form), table=frame).ok
     return {name: root / name / name for name in WEIGHTS}
 
@@ -166,15 +169,16 @@ def test_what_is_asked_wrongly_is_told_at_once(spark, people, released):
 
 def test_a_release_that_pins_people_with_an_earlier_one_is_refused(spark, people, tmp_path):
     frame = spark.createDataFrame(people)
-    assert anonymize(spec("first", tmp_path / "one"), table=frame).ok
+    tight = {"bounds": "tight"}
+    assert anonymize(spec("first", tmp_path / "one", output=tight), table=frame).ok
     with pytest.raises(InfeasibleError, match=r"composition: \{earlier: accept\}"):
-        anonymize(spec("third", tmp_path / "two"), table=frame)
+        anonymize(spec("third", tmp_path / "two", output=tight), table=frame)
     verdict = json.loads((tmp_path / "two/private/verdict.json").read_text())
     (failing,) = [row for row in verdict["criteria"] if row["status"] == "fail"]
     assert failing["criterion"] == "composition_pinned" and failing["value"] > 0
     assert not (tmp_path / "two/release").exists()
     assert len(list((tmp_path / ".releases").glob("*.json"))) == 1
-    same = anonymize(spec("first", tmp_path / "same"), table=frame)
+    same = anonymize(spec("first", tmp_path / "same", output=tight), table=frame)
     assert same.ok and "composition" not in same.summary
     accepted = anonymize(spec("third", tmp_path / "two", composition={"earlier": "accept"}), table=frame)
     assert accepted.ok and accepted.summary["spec"]["composition"] == {"earlier": "accept"}
