@@ -23,7 +23,13 @@ from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.core.partition.people_rows import Level, Rows, Tried, places_of
 
 LARGE = 1024
-"""Groups of more people are cut at medians first if their widest attribute has no hierarchy."""
+"""Groups of more people are cut at medians first if their widest attribute has no hierarchy ..."""
+
+MANY = 64
+"""... and if they are more than so many groups of the least size."""
+
+WIDEST = 4
+"""Attributes along which cuts come first in tables without hierarchies."""
 
 _AT_ONCE = 64
 """Cuts of one group that are tried at the same time, at most; the first ones are tried one by one."""
@@ -35,18 +41,19 @@ def choose_cuts(
     """The first allowed cut of each group."""
     if cuts == "median":
         return _median(rows, level, axes, criteria)
-    large = np.flatnonzero(at_medians_first(level, axes))
+    least = least_side(criteria)
+    large = np.flatnonzero(_at_medians_first(level, axes, least))
     chosen = Tried.none(len(level.starts))
     chosen.put(large, _median(rows, level.rows(large), axes, criteria))
     rest = np.flatnonzero(chosen.attribute < 0)
-    chosen.put(rest, _least_loss(rows, level.rows(rest), scales_of(axes), criteria))
+    chosen.put(rest, _least_loss(rows, level.rows(rest), scales_of(axes), least, criteria))
     return chosen
 
 
-def at_medians_first(level: Level, axes: Sequence[Axis]) -> BoolArray:
+def _at_medians_first(level: Level, axes: Sequence[Axis], least: int) -> BoolArray:
     """Whether cuts at medians come before those by loss in each group."""
     plain = np.array([axis.nodes is None for axis in axes], np.bool_)
-    large = np.flatnonzero(level.ends - level.starts > LARGE)
+    large = np.flatnonzero(level.ends - level.starts > max(LARGE, MANY * least))
     order, _ = preference(level.lowest[large], level.highest[large], axes)
     first = np.zeros(len(level.starts), np.bool_)
     first[large] = plain[order[:, 0]] if len(plain) else False
@@ -74,10 +81,13 @@ def _median(rows: Rows, level: Level, axes: Sequence[Axis], criteria: Sequence[L
 
 
 def _least_loss(
-    rows: Rows, level: Level, scales: loss_search.Scales, criteria: Sequence[LocalCriterion]
+    rows: Rows,
+    level: Level,
+    scales: loss_search.Scales,
+    least: int,
+    criteria: Sequence[LocalCriterion],
 ) -> Tried:
     """The allowed cut of each group that is worth most; where the first is refused, all are tried in turn."""
-    least = least_side(criteria)
     chosen = _tried(loss_search.best_cuts(rows.table, level.starts, level.ends, scales, least))
     found = np.flatnonzero(chosen.attribute >= 0)
     refused = found[~_allowed(rows, level.rows(found), chosen.rows(found), criteria)]
@@ -106,7 +116,7 @@ def _least_loss(
 def first_tries(table: IntArray, level: Level, axes: Sequence[Axis], least: int, cuts: CutsName) -> Tried:
     """The cut of each group that comes first, whatever criteria say."""
     first = Tried.none(len(level.starts))
-    small = np.full(len(first), cuts == "loss") & ~at_medians_first(level, axes)
+    small = np.full(len(first), cuts == "loss") & ~_at_medians_first(level, axes, least)
     some = level.rows(small)
     first.put(small, _tried(loss_search.best_cuts(table, some.starts, some.ends, scales_of(axes), least)))
     group, every = _medians(table, level.rows(~small), axes)
@@ -124,7 +134,7 @@ def tries(
     """
     if cuts == "median":
         return _medians(table, level, axes)
-    large = np.flatnonzero(at_medians_first(level, axes))
+    large = np.flatnonzero(_at_medians_first(level, axes, least))
     group, first = _medians(table, level.rows(large), axes)
     every, bounds = loss_search.every_cut(table, level.starts, level.ends, scales_of(axes), least)
     then = np.repeat(np.arange(len(level.starts)), np.diff(bounds))
@@ -177,6 +187,7 @@ def scales_of(axes: Sequence[Axis]) -> loss_search.Scales:
         np.array(node_start, np.int64),
         np.array([0 if axis.nodes is None else axis.nodes.shape[1] for axis in axes], np.int64),
         np.array([0 if axis.nodes is None else len(axis.nodes) for axis in axes], np.int64),
+        WIDEST if all(axis.nodes is None for axis in axes) else len(axes),
     )
 
 

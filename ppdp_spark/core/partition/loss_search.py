@@ -31,9 +31,6 @@ MOST_MEMBERS = 63
 FINE, COARSE = 256, 64
 """People of a group of which every cut is looked at; places of an attribute that are looked at in others."""
 
-WIDEST = 4
-"""Attributes of a group along which cuts come first: those along which it loses most."""
-
 _ABOVE = np.iinfo(np.int32).max
 
 
@@ -49,6 +46,7 @@ class Scales(NamedTuple):
         shares  what is lost if that node is published
         leaves  leaves of the hierarchy
         levels  levels of the hierarchy
+        first   along how many attributes cuts come first: those along which a group loses most
     """
 
     kind: Any
@@ -61,6 +59,7 @@ class Scales(NamedTuple):
     node_start: Any
     leaves: Any
     levels: Any
+    first: int
 
 
 class _Sets(NamedTuple):
@@ -463,7 +462,7 @@ def best_cuts(table: Any, starts: Any, ends: Any, scales: Any, least: int) -> An
             continue
         varying = _everybody(table, starts[g], ends[g], scales, room, order)
         for turn in range(varying):
-            if turn >= WIDEST and best.attribute[g] >= 0:
+            if turn >= scales.first and best.attribute[g] >= 0:
                 break
             j = order[turn]
             number = _along(table, starts[g], ends[g], j, scales, least, room.whole, room, found, 0)
@@ -490,7 +489,7 @@ def every_cut(table: Any, starts: Any, ends: Any, scales: Any, least: int) -> An
         for turn in range(varying):
             j = order[turn]
             number = _along(table, starts[g], ends[g], j, scales, least, room.whole, room, found, number)
-            if turn < WIDEST or widest == 0:
+            if turn < scales.first or widest == 0:
                 widest = number
         bounds[g + 1] = bounds[g] + number
         if bounds[g + 1] > every.score.size:
