@@ -164,7 +164,9 @@ def _tried(found: loss_search.FoundCuts) -> Tried:
 
 def scales_of(axes: Sequence[Axis]) -> loss_search.Scales:
     """The attributes as the search wants them."""
-    tables, nodes, shares = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    tables: list[FloatArray] = [np.zeros(0)]
+    nodes: list[IntArray] = [np.zeros(0, np.int64)]
+    shares: list[FloatArray] = [np.zeros(0)]
     kind, table_start, node_start = [], [], []
     for axis in axes:
         table_start.append(-1 if axis.table is None else sum(map(len, tables)))
