@@ -22,13 +22,13 @@ from ppdp_spark.core.partition import loss_search, segments
 from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.core.partition.people_rows import Level, Rows, Tried, places_of
 
-LARGE = 1024
+LARGE = 256
 """Groups of more people are cut at medians first if their widest attribute has no hierarchy ..."""
 
-MANY = 64
+MANY = 32
 """... and if they are more than so many groups of the least size."""
 
-WIDEST = 4
+WIDEST = 3
 """Attributes along which cuts come first in tables without hierarchies."""
 
 _AT_ONCE = 64
