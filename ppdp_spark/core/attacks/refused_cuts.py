@@ -137,7 +137,8 @@ class FinishedGroups:
                 continue
             lowest = _over(np.minimum, self.groups.lowest, first[nodes], last[nodes])
             highest = _over(np.maximum, self.groups.highest, first[nodes], last[nodes])
-            level = Level(cuts.start[nodes], cuts.end[nodes], lowest, highest)
+            borders = cuts.start[nodes].astype(np.int64), cuts.end[nodes].astype(np.int64)
+            level = Level(*borders, lowest.astype(np.int32), highest.astype(np.int32))
             row, tried = self._before(level, _made(cuts, nodes))
             node = nodes[row]
             found = RefusedCuts.of(among[0][node], among[1][node], tried)

@@ -22,13 +22,13 @@ from ppdp_spark.core.partition import loss_search, segments
 from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.core.partition.people_rows import Level, Rows, Tried, places_of
 
-LARGE = 1024
+LARGE = 256
 """Groups of more people are cut at medians first if their widest attribute has no hierarchy ..."""
 
-MANY = 64
+MANY = 32
 """... and if they are more than so many groups of the least size."""
 
-WIDEST = 4
+WIDEST = 3
 """Attributes along which cuts come first in tables without hierarchies."""
 
 _AT_ONCE = 64
@@ -164,7 +164,9 @@ def _tried(found: loss_search.FoundCuts) -> Tried:
 
 def scales_of(axes: Sequence[Axis]) -> loss_search.Scales:
     """The attributes as the search wants them."""
-    tables, nodes, shares = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    tables: list[FloatArray] = [np.zeros(0)]
+    nodes: list[IntArray] = [np.zeros(0, np.int64)]
+    shares: list[FloatArray] = [np.zeros(0)]
     kind, table_start, node_start = [], [], []
     for axis in axes:
         table_start.append(-1 if axis.table is None else sum(map(len, tables)))

@@ -93,6 +93,9 @@ class _Room(NamedTuple):
     after: Any
     aside: Any
     whole: Any
+    parts: Any
+    lost_before: Any
+    lost_after: Any
 
 
 @njit(cache=True, nogil=True)
@@ -116,6 +119,9 @@ def _room(people: int, attributes: int) -> Any:
         _sets(people + 2, attributes),
         _sets(2, attributes),
         _sets(1, attributes),
+        np.empty(attributes, np.float64),
+        np.empty(people + 2, np.float64),
+        np.empty(people + 2, np.float64),
     )
 
 
@@ -260,6 +266,48 @@ def _add_up(number: int, room: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _follow(scales: Any, room: Any, v: int, total: float) -> Any:
+    """Take the codes at a place into those seen so far, which stand aside; what these lose in all."""
+    seen, changed = room.aside, False
+    for a in range(room.parts.size):
+        lowest, highest, bits = room.each.lowest[v, a], room.each.highest[v, a], room.each.bits[v, a]
+        if (
+            lowest >= seen.lowest[0, a]
+            and highest <= seen.highest[0, a]
+            and bits | seen.bits[0, a] == seen.bits[0, a]
+        ):
+            continue
+        seen.lowest[0, a] = min(seen.lowest[0, a], lowest)
+        seen.highest[0, a] = max(seen.highest[0, a], highest)
+        seen.bits[0, a] |= bits
+        room.parts[a] = _lost_along(scales, a, seen.lowest[0, a], seen.highest[0, a], seen.bits[0, a])
+        changed = True
+    if changed:
+        total = 0.0
+        for a in range(room.parts.size):
+            total += room.parts[a]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _follow_all(scales: Any, room: Any, number: int) -> None:
+    """What the codes before each place lose together, and those from it on."""
+    room.upto[0], total = 0, 0.0
+    _clear(room.aside, 0)
+    room.parts[:] = 0.0
+    for v in range(number):
+        room.upto[v + 1] = room.upto[v] + room.counts[v]
+        total = _follow(scales, room, v, total)
+        room.lost_before[v + 1] = total
+    total = 0.0
+    _clear(room.aside, 0)
+    room.parts[:] = 0.0
+    for v in range(number - 1, -1, -1):
+        total = _follow(scales, room, v, total)
+        room.lost_after[v] = total
+
+
+@njit(cache=True, nogil=True)
 def _room_left(people: int, least: int) -> Any:
     """Bits that people may yet be told apart by, in groups of `least`."""
     return people * np.log2(people // least)
@@ -302,9 +350,7 @@ def _offer(
 
 
 @njit(cache=True, nogil=True)
-def _thresholds(
-    scales: Any, room: Any, j: int, number: int, least: int, whole: float, found: Any, at: int
-) -> int:
+def _thresholds(room: Any, j: int, number: int, least: int, whole: float, found: Any, at: int) -> int:
     """Cuts between codes that are neighbours."""
     people = room.upto[number]
     for y in range(1, number):
@@ -313,7 +359,9 @@ def _thresholds(
             continue
         if people > FINE and left * COARSE // people == room.upto[y - 1] * COARSE // people:
             continue
-        _offer(found, at, scales, room, j, 0, y, number, least, whole)
+        found.score[at] = _worth(people, whole, left, room.lost_before[y], room.lost_after[y], least)
+        found.attribute[at], found.left[at], found.members[at] = j, left, np.uint64(0)
+        found.low[at], found.high[at] = room.values[0], room.values[y - 1]
         at += 1
     return at
 
@@ -381,10 +429,11 @@ def _along(
     number = _take_apart(table, first, end, j, low, high, scales.kind, room)
     if scales.kind[j] == MEMBERS:
         _by_frequency(number, room)
-    _add_up(number, room)
     lost = _lost(scales, whole, 0)
     if scales.kind[j] == ORDERED:
-        return _thresholds(scales, room, j, number, least, lost, found, at)
+        _follow_all(scales, room, number)
+        return _thresholds(room, j, number, least, lost, found, at)
+    _add_up(number, room)
     if scales.kind[j] == NODES:
         return _nodes(scales, room, j, number, least, lost, found, at)
     return _categories(scales, room, j, number, least, lost, found, at)

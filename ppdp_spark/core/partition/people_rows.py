@@ -61,7 +61,7 @@ class Tried:
         pairs = zip(self.sides, others.sides, strict=True)
         return np.asarray(np.logical_and.reduce([one == other for one, other in pairs]))
 
-    def put(self, index: IntArray, others: Tried) -> None:
+    def put(self, index: IntArray | BoolArray, others: Tried) -> None:
         """Take the place of some of them."""
         for one in fields(self):
             getattr(self, one.name)[index] = getattr(others, one.name)

@@ -23,7 +23,7 @@ TREE = Hierarchy.from_rows(
 )
 """Seven leaves, of which some stand alone below a node."""
 
-LEAVES, CATEGORIES, CODES, WIDEST = len(TREE), 6, 9, 4
+LEAVES, CATEGORIES, CODES, WIDEST = len(TREE), 6, 9, 3
 """Of tables without hierarchies, cuts along so many attributes come first."""
 
 PLACES = np.array([0, 0, 1, 2, 2.5, 4, 7, 7.5, 8, 10]) / 10
