@@ -237,7 +237,9 @@ def _with(rows: pa.Table, cells: CommonCells, state: dict[str, np.ndarray]) -> p
     columns = {name: pa.ListArray.from_arrays(offsets, values) for name, values in listed.items()}
     columns |= {name: pa.array(values, rows.schema.field(name).type) for name, values in state.items()}
     for name, column in columns.items():
-        rows = rows.set_column(rows.schema.get_field_index(name), name, column)
+        # Batches of one task have one schema, down to the names of what lists hold.
+        field = rows.schema.field(name)
+        rows = rows.set_column(rows.schema.get_field_index(name), field, column.cast(field.type))
     return rows
 
 

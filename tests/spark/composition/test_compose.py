@@ -26,7 +26,7 @@ def table():
             "age": rng.integers(18, 90, PEOPLE),
             "city": rng.choice(list("abcdefgh"), PEOPLE),
             "income": rng.integers(0, 100_000, PEOPLE),
-            "job": rng.choice([f"job{i}" for i in range(9)], PEOPLE),
+            "job": rng.choice([f"job{i}" for i in range(300)], PEOPLE),
         }
     )
 
