@@ -65,6 +65,7 @@ PRIORS = [{"attributes": ["sex"]}, {"attributes": ["city"]}]
 WIDE = {"robustness": {"r": 2, "priors": PRIORS}}
 SPECS: dict[str, dict[str, Any]] = {
     "k": {"privacy": {"k_anonymity": 5}},
+    "k-by-loss": {"privacy": {"k_anonymity": 5}, "cuts": "loss"},
     "k-on-a-grid": {"privacy": {"k_anonymity": 5}, "bounds": "grid"},
     "k-bucketized": {"privacy": {"k_anonymity": 5}, "form": "bucketized"},
     "nulls-suppressed": {"privacy": {"k_anonymity": 5}, "nulls": "suppress"},
@@ -91,6 +92,11 @@ SPECS: dict[str, dict[str, Any]] = {
     "skyline-coupled": {
         "sensitive": "even",
         "privacy": {"k_anonymity": 3, "skyline": {"default": [{"l": 1, "k": 2, "m": 2, "c": 0.75}]}},
+    },
+    "skyline-coupled-by-loss": {
+        "sensitive": "even",
+        "privacy": {"k_anonymity": 3, "skyline": {"default": [{"l": 1, "k": 2, "m": 2, "c": 0.75}]}},
+        "cuts": "loss",
     },
     "sets-bucketized": {
         "sensitive": {"column": "ills", "case": "mvpi-set"},
@@ -162,6 +168,7 @@ def spec_of(name: str, folder: Path) -> ReleaseSpec:
             "nulls": given.get("nulls", "category"),
             "privacy": given["privacy"],
             "partitioner": given.get("partitioner", "mondrian"),
+            "cuts": given.get("cuts", "median"),
             "suppression": given.get("suppression", {}),
             "output": {"path": str(folder / "out"), "queries": 0, **output_of(given)},
         }
