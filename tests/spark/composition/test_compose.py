@@ -130,6 +130,7 @@ def test_a_release_that_shows_people_is_its_own_table_of_people(spark, people, r
     assert {row.status for row in run.verdict.rows} == {"measured"}
 
 
+@pytest.mark.slow
 def test_three_releases_are_judged_together_and_by_pair(spark, people, released, tmp_path):
     people.to_parquet(tmp_path / "people.parquet")
     places = [str(released[name]) for name in WEIGHTS]
