@@ -101,8 +101,8 @@ def progress(spark: SparkSession, *, silent: bool = False) -> Iterator[None]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        _log_to_terminal()
-        yield
+        with _logged_to_terminal():
+            yield
         return
     from ppdp_spark.cli.progress_line import live
     from ppdp_spark.run.results import watched_by
@@ -152,9 +152,17 @@ def errors_as_messages() -> Iterator[None]:
         raise typer.Exit(error.exit_code) from None
 
 
-def _log_to_terminal() -> None:
+@contextmanager
+def _logged_to_terminal() -> Iterator[None]:
+    """One line per stage on the error stream; the logger is as it was afterwards."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))
     logger = logging.getLogger("ppdp_spark")
+    handlers, level = list(logger.handlers), logger.level
     logger.handlers[:] = [handler]
     logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.handlers[:] = handlers
+        logger.setLevel(level)

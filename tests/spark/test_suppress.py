@@ -101,7 +101,7 @@ def test_anonymize_with_suppression(spark, tmp_path):
         "value": "flu",
     }
     page = (tmp_path / "out/private/report.html").read_text()
-    assert "may have been the most frequent one before" in page and "suppression_attack" in page
+    assert "may have been the most frequent one before" in page and "suppression attack" in page
     assert audit["sentence"].split(";")[0] in page
     manifest = json.loads((tmp_path / "out/release/release.json").read_text())
     assert manifest["suppression"] == {"method": "r", "l": 3, "total": 800}

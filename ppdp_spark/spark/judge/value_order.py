@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import VerdictRow
@@ -115,12 +115,14 @@ def _disorder(before: IntArray, after: IntArray) -> np.ndarray[tuple[int], np.dt
     return np.asarray(back[:, 0] | (same & back[:, 1:].any(axis=1)))
 
 
-def out_of_order(spark: SparkSession, folder: Folder, columns: Mapping[str, Sequence[str | None]]) -> int:
+def out_of_order(table: DataFrame, folder: Folder, columns: Mapping[str, Sequence[str | None]]) -> int:
     """Rows of a published table that stand before a row they should follow: by group, then by each column.
 
-    `columns` are those that must be sorted within each group, with all their values in the order of codes.
+    where
+        table    what the engine reads in the folder
+        columns  those that must be sorted within each group, with all their values in the order of codes
     """
-    table = spark.read.parquet(folder.literal)
+    spark = table.sparkSession
     kinds = {name: table.schema[name].dataType.simpleString() for name in columns}
     task = FindDisorder(tuple(typed_values(spark, values, kinds[name]) for name, values in columns.items()))
     shares = shares_of_files(spark, folder)

@@ -132,7 +132,9 @@ def _in_order(
     spark: SparkSession, folder: Folder, columns: Sequence[str], read: Mapping[str, Grouped], groups: int
 ) -> list[VerdictRow]:
     """The order of the values in one table."""
-    wrong = out_of_order(spark, folder, {column: read[column].values for column in columns})
+    wrong = out_of_order(
+        spark.read.parquet(folder.literal), folder, {column: read[column].values for column in columns}
+    )
     return [unlinked_row(wrong, groups)]
 
 

@@ -50,6 +50,8 @@ def spec_of(output, *, partitioner="art", model="joint", r=3, form="bucketized",
             "privacy": privacy,
             "suppression": {"budget": more.pop("budget", 0.3)},
             "output": {"path": str(output), "form": form},
+            # Tests compare releases of the same people, side by side in one folder.
+            "composition": {"earlier": "accept"},
             **more,
         }
     )

@@ -25,6 +25,7 @@ def test_every_local_criterion_is_listed_under_its_name():
     assert {criterion.name for criterion in one_of_each((1, 2))} == named - {
         "skyline",
         "robustness",
+        "relative_robustness",
         "estimated_population",
     }
 

@@ -111,9 +111,11 @@ def test_an_attack_on_a_release_of_ours_needs_no_input():
 def test_the_command_line_demands_an_input_among_all_that_is_wrong(tmp_path):
     path = tmp_path / "spec.yaml"
     path.write_text(TEXT)
-    for arguments in (["anonymize"], ["check"], ["attack"], ["sweep", "--over", "privacy.k_anonymity=5"]):
+    for arguments in (["anonymize"], ["check"], ["sweep", "--over", "privacy.k_anonymity=5"]):
         done = CliRunner().invoke(app, [arguments[0], str(path), *arguments[1:]])
         assert (done.exit_code, done.stderr) == (2, f"ppdp: {MISSING}\n")
+    done = CliRunner().invoke(app, ["attack", str(path)])
+    assert done.exit_code == 2 and MISSING in done.stderr and "`attack.release` and" in done.stderr
     path.write_text(TEXT.replace("k_anonymity: 5", "k_anonymity: 1"))
     done = CliRunner().invoke(app, ["anonymize", str(path)])
     assert done.exit_code == 2 and MISSING in done.stderr and "must be at least 2" in done.stderr
