@@ -27,7 +27,7 @@ app = typer.Typer(
     "5 the suppression budget is exceeded, 1 anything else.",
 )
 
-SpecPath = Annotated[Path, typer.Argument(help="Release spec (YAML).", show_default=False)]
+SpecPath = Annotated[str, typer.Argument(help="Release spec (YAML).", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a field: privacy.k_anonymity=20"),

@@ -7,7 +7,6 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from ppdp_spark.spec import Command, ReleaseSpec
 
 
-def _load(path: Path, overrides: list[str], command: Command) -> ReleaseSpec:
+def _load(path: str, overrides: list[str], command: Command) -> ReleaseSpec:
     """Spec errors are found before Spark starts."""
     with errors_as_messages():
         from ppdp_spark.cli.beforehand import require_files
@@ -38,7 +37,7 @@ def _load(path: Path, overrides: list[str], command: Command) -> ReleaseSpec:
 
 def run_spec(
     command: Command,
-    path: Path,
+    path: str,
     overrides: list[str],
     *,
     master: str,

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.run.commit.staging import write_findings
 from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
     criteria_of,
@@ -17,7 +18,6 @@ from ppdp_spark.run.criteria.guarantees import (
 )
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.summary import one_or_all, run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each

@@ -20,11 +20,11 @@ from ppdp_spark.core.explorer.knowledge_skyline import (
     signatures,
 )
 from ppdp_spark.errors import SpecError
+from ppdp_spark.run.commit.staging import write_findings
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.criteria.several_attributes import labelled
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.person_records import input_facts
 from ppdp_spark.spark.engine.held_tables import held_tables

@@ -10,16 +10,15 @@ owner only.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ppdp_spark.errors import DataError
+from ppdp_spark.errors import DataError, reason_of
 from ppdp_spark.report.format.quoted_names import name, printable
-from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
+from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder, json_text
 
 REGISTRY = ".releases"
 LISTED = 5
@@ -50,10 +49,10 @@ class Registry:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Enter a release; doing it again changes nothing. `OSError` if it cannot be written."""
-        self.folder.system.create_dir(self.folder.path, recursive=True)
+        self.folder.store.create_folder(self.folder.path)
         file = f"{_key(record['dataset'])}-{record['run_id']}.json"
-        self.folder.write_json(f"{file}.part", record)
-        (self.folder / f"{file}.part").move(self.folder / file)
+        with (self.folder / file).writing() as whole:
+            whole.write(json_text(record).encode())
 
     def earlier(self, dataset: str) -> list[dict[str, Any]]:
         """Records of a dataset, oldest first."""
@@ -96,7 +95,7 @@ class Registry:
         try:
             self.add(record)
         except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else type(error).__name__
+            reason = reason_of(error)
             return [
                 f"the release is published, but could not be entered in `{self.folder}` ({reason}): "
                 "the next release of this dataset will not be warned about it"

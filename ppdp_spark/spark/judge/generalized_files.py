@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from ppdp_spark.spark.data.group_scan import Reduction
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, encoded
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, ReduceRuns, combined
+from ppdp_spark.stores.store import Store
 
 _SHARE = 4
 """Row groups of one file that a task reads."""
@@ -36,12 +36,14 @@ class ReleaseFiles:
     """The data files of a release, whose groups are supposed to lie together.
 
     where
+        store      where they are
         parts      which row groups of which files a task reads
         described  columns that must not vary within a group
         sensitive  the column of values, if there is one
         values     every value, by its code
     """
 
+    store: Store
     parts: DataFrame
     described: tuple[str, ...]
     sensitive: str | None
@@ -56,17 +58,15 @@ class ReleaseFiles:
         sensitive: str | None,
         values: pa.Array,
     ) -> ReleaseFiles | None:
-        """The files of a folder that tasks can reach; None if they cannot, or not all are in order."""
-        if not folder.local:
-            return None
+        """The files of a folder; None if not all are in order."""
         rows = []
         for name, _ in folder.files(".parquet"):
-            path = f"{folder.path}/{name}"
+            file = folder / name
             try:
-                groups = pq.read_metadata(path).num_row_groups
+                groups = pq.read_metadata(file.arrow_file(ranged=True)).num_row_groups
             except (OSError, pa.ArrowException):
                 return None
-            rows += [(path, g, min(g + _SHARE, groups)) for g in range(0, groups, _SHARE)]
+            rows += [(file.path, g, min(g + _SHARE, groups)) for g in range(0, groups, _SHARE)]
         if not rows:
             return None
         paths, firsts, ends = zip(*rows, strict=True)
@@ -74,14 +74,15 @@ class ReleaseFiles:
             {"share": pa.array(range(len(rows)), pa.int32()), "path": paths, "first": firsts, "end": ends}
         )
         parts = spark.createDataFrame(table).repartitionById(len(rows), "share")
-        return cls(parts, tuple(described), sensitive, values)
+        return cls(folder.store, parts, tuple(described), sensitive, values)
 
     def with_extrema(self, folder: Folder, sets: int) -> None:
         """None: the owner's extrema lie in files of their own order."""
 
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
         """What each reduction makes of the groups; None if they do not lie together, or are not readable."""
-        task = ReduceFiles(ReduceRuns(tuple(reductions), width), self.described, self.sensitive, self.values)
+        runs = ReduceRuns(tuple(reductions), width)
+        task = ReduceFiles(runs, self.store, self.described, self.sensitive, self.values)
         return combined(self.parts.mapInArrow(task, "reduced binary").toArrow(), reductions)
 
 
@@ -90,6 +91,7 @@ class ReduceFiles:
     """Reads row groups and reduces their groups; a task that cannot read says so with an empty result."""
 
     task: ReduceRuns
+    store: Store
     described: tuple[str, ...]
     sensitive: str | None
     values: pa.Array
@@ -106,7 +108,7 @@ class ReduceFiles:
         """Group number, hash of the description and code of the value, of every row."""
         wanted = [C.GROUP_ID, *self.described, *([] if self.sensitive is None else [self.sensitive])]
         for share in shares:
-            with pq.ParquetFile(Path(share["path"]), read_dictionary=wanted) as file:
+            with pq.ParquetFile(self.store.open(share["path"]), read_dictionary=wanted) as file:
                 chosen = list(range(share["first"], share["end"]))
                 for batch in file.iter_batches(_BATCH_ROWS, row_groups=chosen, columns=wanted):
                     yield self._narrow(batch)

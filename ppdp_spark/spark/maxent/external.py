@@ -22,13 +22,14 @@ from ppdp_spark.core.data.attributes import Categorical
 from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.core.maxent.matching import Boxes, Side, category_side, ordered_side
 from ppdp_spark.errors import DataError
-from ppdp_spark.run.storage import DATA, Folder
+from ppdp_spark.run.storage import Folder, data_of
 from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source, canonical, kinds_of, tuple_names
 from ppdp_spark.spark.maxent.sources import base_names
+from ppdp_spark.spark.parquet.read_folder import read_folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ def resolved(
     kinds = kinds_of(external, names)
     people = _tuples(external, kinds, manifest["columns"]["ranges"])
     spark = external.sparkSession
-    groups = _groups(spark.read.parquet((release / DATA).literal), names, manifest["columns"]["ranges"])
+    groups = _groups(read_folder(spark, data_of(release, manifest)), names, manifest["columns"]["ranges"])
     sides = tuple(
         _side(groups, j, people, ordered=name in manifest["columns"]["ranges"], tree=hierarchies.get(name))
         for j, name in enumerate(names)
