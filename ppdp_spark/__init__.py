@@ -15,6 +15,7 @@ The commands, as functions of a spec and of a table, which may also be the input
     explore      how much an adversary may know before a sensitive value is breached
     suppress     restore eligibility of skewed data; what is kept stays private
     attack       what an adversary with background knowledge infers from a release
+    compose      what somebody infers who holds several releases about the same people
     verify       the verdict of a release, derived again from its files alone
     compare      several runs side by side
     sweep        variants of one release in a row
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         anonymize,
         attack,
         check,
+        compose,
         discover,
         eligibility,
         explore,
@@ -92,7 +94,18 @@ _ERRORS = (
 )  # fmt: skip
 _HOME = {
     **dict.fromkeys(
-        ("anonymize", "attack", "check", "discover", "eligibility", "explore", "plan", "suppress", "verify"),
+        (
+            "anonymize",
+            "attack",
+            "check",
+            "compose",
+            "discover",
+            "eligibility",
+            "explore",
+            "plan",
+            "suppress",
+            "verify",
+        ),
         "commands",
     ),
     "compare": "commands.compare",
@@ -134,6 +147,7 @@ __all__ = [
     "attack",
     "check",
     "compare",
+    "compose",
     "discover",
     "eligibility",
     "explore",

@@ -102,6 +102,15 @@ def _printable(text: str) -> str:
 CHANGED = "the input changed while it was being read; run again on a stable copy"
 TWO_WAYS = "a group of the release is described in two ways, or its tables disagree about its size"
 FORGED = "two groups have different keys and nearly the same name: the table was made to deceive"
+TOO_MANY_PRIORS = (
+    "an attribute set of `privacy.robustness.priors` has more combinations of values than a task can hold: "
+    "name fewer attributes in it, or columns with fewer values"
+)
 
-TOLD_BY_TASKS = (CHANGED, TWO_WAYS, FORGED)
+MISPLACED = (
+    "Spark did not send rows to the partitions that their keys name: an engine in the place of its own hashes"
+    " keys in another way. Use Spark 4.1 or newer, or turn that engine off"
+)
+
+TOLD_BY_TASKS = (CHANGED, TWO_WAYS, FORGED, TOO_MANY_PRIORS)
 """Problems of the data that tasks find: Spark passes their text on, and the driver knows it again."""

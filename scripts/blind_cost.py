@@ -52,6 +52,7 @@ def spec_of(names: tuple[str, ...], privacy: Record, folder: str, **more: Any) -
         "dataset": "blind-cost",
         "columns": {"quasi_identifiers": kinds, "sensitive": "occupation"},
         "privacy": privacy,
+        "cuts": "median",
         "output": {"path": f"{folder}/out", "overwrite": True, "queries": QUERIES},
         **more,
     }

@@ -236,6 +236,7 @@ def released(texts: list[list[str]], k: int, folder: Path, files: dict[str, str]
             "may_single_out": ["row"],
         },
         "privacy": {"k_anonymity": k},
+        "cuts": "median",
         "output": {"path": str(folder / f"k{k}")},
     }
     run = anonymize(spec, table=people, trial=True)

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
+from support.ready_made import java_options
 from support.sessions import COMPILED, INTERPRETED, set_to
 
 os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-# Tables of tests are small: compiling what runs a thousand times costs more than it saves, in every
-# JVM that a test starts.
-os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.setdefault("JAVA_TOOL_OPTIONS", java_options())
+
+# No example has to be done within so many milliseconds: a slow machine is not a bug.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

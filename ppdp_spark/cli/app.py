@@ -28,6 +28,14 @@ app = typer.Typer(
 )
 
 SpecPath = Annotated[str, typer.Argument(help="Release spec (YAML).", show_default=False)]
+SpecOrRelease = Annotated[
+    str,
+    typer.Argument(
+        metavar="SPEC|OUTPUT",
+        help="Release spec (YAML), or the output folder of a run: its release.",
+        show_default=False,
+    ),
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a field: privacy.k_anonymity=20"),
@@ -81,7 +89,7 @@ def anonymize(
 
 @app.command()
 def check(
-    spec: SpecPath,
+    spec: SpecOrRelease,
     overrides: Overrides = None,
     master: Master = "local[*]",
     as_json: AsJson = False,
@@ -164,7 +172,7 @@ def discover(
 
 @app.command()
 def explore(
-    spec: SpecPath,
+    spec: SpecOrRelease,
     overrides: Overrides = None,
     master: Master = "local[*]",
     as_json: AsJson = False,
@@ -176,7 +184,7 @@ def explore(
 
 @app.command()
 def attack(
-    spec: SpecPath,
+    spec: SpecOrRelease,
     overrides: Overrides = None,
     master: Master = "local[*]",
     as_json: AsJson = False,
@@ -222,16 +230,27 @@ def verify(
 
 
 @app.command()
-def report(output: Annotated[str, typer.Argument(help="Output folder of a run.")]) -> None:
+def report(
+    output: Annotated[str, typer.Argument(help="Output folder of a run.")],
+    pdf: Annotated[bool, typer.Option("--pdf", help="Also print it to a PDF, by Chromium.")] = False,
+) -> None:
     """Make the HTML report of a run again from its summary and verdict."""
     with errors_as_messages():
+        from ppdp_spark.cli.beforehand import require_folder
         from ppdp_spark.report import render
-        from ppdp_spark.run.storage import PRIVATE, REPORT, SUMMARY, VERDICT, Folder
+        from ppdp_spark.run.storage import PRINTED, PRIVATE, REPORT, SUMMARY, VERDICT, Folder
 
-        private = Folder.at(output) / PRIVATE
+        require_folder(output)
+        folder = Folder.at(output)
+        private = folder / PRIVATE if (folder / PRIVATE).exists() else folder
         page = render(private.read_json(SUMMARY), private.read_json(VERDICT))
         private.write_text(REPORT, page, private=True)
         typer.echo(str(private / REPORT))
+        if pdf:
+            from ppdp_spark.cli.printing import print_page
+
+            print_page(private, REPORT, PRINTED)
+            typer.echo(str(private / PRINTED))
 
 
 @app.command()
@@ -243,6 +262,10 @@ def compare(
 ) -> None:
     """Put several runs side by side: guarantees, sizes, precision, query error, time."""
     with errors_as_messages():
+        from ppdp_spark.cli.beforehand import require_folder
+
+        for output in outputs:
+            require_folder(output)
         from ppdp_spark.commands.compare import compare
         from ppdp_spark.report import render_comparison
         from ppdp_spark.run.storage import Folder
@@ -255,6 +278,55 @@ def compare(
         show(found, as_json=as_json, quiet=quiet)
         if not as_json and not quiet:
             typer.echo(f"page  {page}")
+
+
+@app.command()
+def compose(
+    outputs: Annotated[
+        list[str],
+        typer.Argument(help="Output folders of runs, or release folders: two or more.", show_default=False),
+    ],
+    people: Annotated[
+        list[str] | None,
+        typer.Option(help="Table of people with quasi-identifiers; repeated, one for each release."),
+    ] = None,
+    person: Annotated[str | None, typer.Option(help="Column that says who is who in several tables.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Largest posterior allowed; with it, nobody may be pinned either.")
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=FILE", help="What is below a published category; repeatable."),
+    ] = None,
+    output: Annotated[str | None, typer.Option(help="Folder for verdict, summary and report.")] = None,
+    master: Master = "local[*]",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what somebody infers who holds several releases about the same people."""
+    with errors_as_messages():
+        from ppdp_spark.cli.beforehand import named_files, require_folder, require_there
+
+        for place in outputs:
+            require_folder(place)
+        for place in people or []:
+            require_there(place, "a table of people")
+        trees = named_files(hierarchy or [])
+
+    def run(spark: SparkSession) -> Run:
+        from ppdp_spark.commands import compose
+
+        return compose(
+            outputs,
+            people=people or None,
+            person=person,
+            threshold=threshold,
+            hierarchies=trees,
+            output=output,
+            spark=spark,
+        )
+
+    run_on_spark(run, master, as_json, quiet)
 
 
 @app.command()
@@ -333,7 +405,7 @@ def doctor() -> None:
             mark = "[green]ok[/]" if finding.ok else "[red]problem[/]"
             Console().print(f"{mark}  {finding.name}: {finding.found}")
             if not finding.ok:
-                Console().print(f"    fix: {finding.fix}")
+                Console().print(f"    fix: {finding.fix}", markup=False)
         if not all(finding.ok for finding in findings):
             raise typer.Exit(1)
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from ppdp_spark.cli.doctor import java
 from ppdp_spark.core.data.hierarchy import Hierarchy
-from ppdp_spark.errors import DataError, MachineError, ProblemsError
+from ppdp_spark.errors import DataError, MachineError, ProblemsError, SpecError
+from ppdp_spark.run.inputs.csv_header import file_problem
 from ppdp_spark.run.storage import require_room
 
 if TYPE_CHECKING:
@@ -43,14 +44,33 @@ def require_files(spec: ReleaseSpec, command: Command) -> None:
             missing.append(f"`{field}` ({path}) does not exist")
     if missing:
         raise DataError(missing)
+    if command != "attack" and spec.input is not None and spec.input.format == "csv":
+        told = file_problem(spec.input, spec.columns.named)
+        if told is not None:
+            raise DataError(told)
     if command == "anonymize" and not spec.output.overwrite and _on_this_machine(str(spec.output.path)):
         require_room(str(spec.output.path))
 
 
 def require_folder(location: str) -> None:
     """Raise if the output folder of a run is not there."""
+    require_there(location, "the output folder of a run")
+
+
+def require_there(location: str, what: str) -> None:
+    """Raise if a file or folder is not there."""
     if not _remote_by_default() and not is_there(location):
-        raise DataError(f"`{location}` does not exist: name the output folder of a run")
+        raise DataError(f"`{location}` does not exist: name {what}")
+
+
+def named_files(pairs: list[str]) -> dict[str, str]:
+    """Files by the name before `=`; mistakes are found before Spark starts."""
+    parts = [pair.partition("=") for pair in pairs]
+    if any(not equals for _, equals, _ in parts):
+        raise SpecError("`--hierarchy` needs COLUMN=FILE, as in --hierarchy education=education.csv")
+    for _, _, path in parts:
+        require_there(path, "a CSV file with a hierarchy")
+    return {name: path for name, _, path in parts}
 
 
 def require_startable(master: str) -> None:

@@ -16,17 +16,27 @@ from ppdp_spark.errors import MachineError, PpdpError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from ppdp_spark.run.inputs.released import Released
     from ppdp_spark.run.results import Comparison, Run, Sweep
     from ppdp_spark.spec import Command, ReleaseSpec
 
 
-def _load(path: str, overrides: list[str], command: Command) -> ReleaseSpec:
-    """Spec errors are found before Spark starts."""
+_OF_RELEASES = ("attack", "check", "explore")
+"""Commands that take the output folder of a run in the place of a spec."""
+
+
+def _load(place: str, overrides: list[str], command: Command) -> ReleaseSpec | Released:
+    """The spec in a file, or a release of ours: mistakes are found before Spark starts."""
     with errors_as_messages():
         from ppdp_spark.cli.beforehand import require_files
+        from ppdp_spark.run.inputs.released import Released
         from ppdp_spark.spec import ReleaseSpec
 
-        spec = ReleaseSpec.load(path, overrides, input_needed=True)
+        released = Released.at(place, command, overrides) if command in _OF_RELEASES else None
+        if released is not None:
+            require_files(released.spec, command)
+            return released
+        spec = ReleaseSpec.load(place, overrides, input_needed=command != "attack")
         spec.require_for(command)
         require_files(spec, command)
         for warning in spec.warnings:
@@ -37,7 +47,7 @@ def _load(path: str, overrides: list[str], command: Command) -> ReleaseSpec:
 
 def run_spec(
     command: Command,
-    path: str,
+    place: str,
     overrides: list[str],
     *,
     master: str,
@@ -45,15 +55,16 @@ def run_spec(
     quiet: bool,
     **more: bool,
 ) -> None:
-    """Run the command of that name on the spec in a file; `more` are arguments of its own."""
-    spec = _load(path, overrides, command)
+    """Run the command of that name on a spec or a release; `more` are arguments of its own."""
+    given = _load(place, overrides, command)
+    told = getattr(given, "warnings", ())
 
     def run(spark: SparkSession) -> Run:
         from ppdp_spark import commands
 
-        outcome: Run = getattr(commands, command)(spec, spark=spark, **more)
+        outcome: Run = getattr(commands, command)(given, spark=spark, **more)
         for warning in outcome.summary.get("warnings", ()):
-            if warning not in spec.warnings:
+            if warning not in told:
                 typer.echo(f"warning: {warning}", err=True)
         return outcome
 
@@ -106,10 +117,13 @@ def session(master: str) -> Iterator[SparkSession]:
     """A Spark session of this process; a signal stops it in good order."""
     from ppdp_spark.cli.beforehand import require_startable
     from ppdp_spark.cli.java_notice import without_java_notice
+    from ppdp_spark.run.installed_spark import require_spark
+
+    require_spark()
+    require_startable(master)
     from ppdp_spark.spark.engine.shutdown import stopped_by_signals
     from ppdp_spark.spark.session import local_session
 
-    require_startable(master)
     with without_java_notice():
         try:
             spark = local_session(master)
@@ -123,8 +137,9 @@ def session(master: str) -> Iterator[SparkSession]:
 
 def _kind_of(error: Exception) -> str:
     """What went wrong in Spark's own short name; its texts are pages long."""
-    condition = getattr(error, "getCondition", lambda: None)()
-    return condition or type(error).__name__
+    from ppdp_spark.run.translated_errors import condition_of
+
+    return condition_of(error) or type(error).__name__
 
 
 @contextmanager

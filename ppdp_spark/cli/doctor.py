@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+from ppdp_spark.run.installed_spark import OLDEST, spark_version, version_numbers
+
 GIB = 2**30
 
 
@@ -57,23 +59,31 @@ def _python() -> Finding:
 
 
 _FITS: dict[str, Callable[[tuple[int, ...]], bool]] = {
-    "pyspark": lambda v: v >= (4, 1),
     "pandas": lambda v: v < (3,),
     "pyarrow": lambda v: v >= (18,),
 }
 
 
 def _packages() -> list[Finding]:
-    findings = []
+    findings = [_spark()]
     for name, fits in _FITS.items():
         try:
             found = version(name)
         except PackageNotFoundError:
             findings.append(Finding(name, False, "not installed", f"pip install {name}"))
             continue
-        numbers = tuple(int(part) for part in re.findall(r"\d+", found)[:2])
-        findings.append(Finding(name, fits(numbers), found, "pip install --upgrade ppdp-spark"))
+        findings.append(
+            Finding(name, fits(version_numbers(found)), found, "pip install --upgrade ppdp-spark")
+        )
     return findings
+
+
+def _spark() -> Finding:
+    """The pyspark there is, which may be a platform's and have no metadata."""
+    found = spark_version()
+    fits = found is not None and version_numbers(found) >= OLDEST
+    fix = "pip install --upgrade 'ppdp-spark[spark]', or run where Spark brings it along"
+    return Finding("pyspark", fits, found or "not installed", fix)
 
 
 def _memory() -> Finding:

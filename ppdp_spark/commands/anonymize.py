@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.commands.verify import judge_release
+from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.weight_units import decimal_text
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.commit.staging import Staging
@@ -20,18 +21,26 @@ from ppdp_spark.run.criteria.refusals import (
     TOO_FREQUENT,
     Refusal,
     blindly,
+    composing,
     infeasible,
     nobody,
     over_budget,
     too_sure,
+    unread,
 )
 from ppdp_spark.run.manifest import public_manifest
 from ppdp_spark.run.registry import Registry, tries_told
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.storage import Folder, table_digests
+from ppdp_spark.run.storage import MANIFEST, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.bounds.bound_grids import people_alone, with_grids
+from ppdp_spark.spark.composition.earlier_releases import (
+    AuditedComposition,
+    EarlierReleases,
+    audited_composition,
+)
+from ppdp_spark.spark.composition.published_groups import PublishedGroups
 from ppdp_spark.spark.data.as_is import AsIs, BesideSensitive, beside_sensitive, singled_out
 from ppdp_spark.spark.data.encode import encode_rows
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
@@ -39,6 +48,7 @@ from ppdp_spark.spark.data.person_records import PersonFacts, input_facts, one_r
 from ppdp_spark.spark.data.profile import Profile, profile_table
 from ppdp_spark.spark.data.survey_weights import WeightFacts, kept_units, require_same_weight, require_weights
 from ppdp_spark.spark.data.tables import Roles, assign_roles, reject_name_clashes, require_single_values
+from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
 from ppdp_spark.spark.judge.several_attributes import feasible_cells
@@ -167,10 +177,39 @@ class _Anonymization:
             Registry.beside(self.staging.output).refused(self.spec.dataset, self._facts())
         self._stop(refused)
         judged += placed.audit or silence(self.spec)
+        together = self._together(kept, manifest, judged)
+        judged += together.rows
         verdict = suppression.with_decision(judged, decision, self.spec)
         summary = self._summary(read, coded, metrics)
         summary["suppression"] = suppression.facts(suppressing, decision)
+        summary["warnings"] += together.warnings
+        if together.facts is not None:
+            summary["composition"] = together.facts
         return self.staging.finish(verdict, summary, manifest, kept=owned)
+
+    def _together(
+        self, people: DataFrame, manifest: Mapping[str, Any], judged: Sequence[VerdictRow]
+    ) -> AuditedComposition:
+        """What the release tells together with earlier ones; a release to choose by is not published."""
+        asked = self.spec.composition.earlier
+        if self.staging.trial or asked == "accept" or not all(row.ok for row in judged):
+            return AuditedComposition()
+        self.staging.release.write_json(MANIFEST, manifest)
+        digest = self.staging.release.digest(MANIFEST)
+        declared = self.spec.columns.quasi_identifiers.items()
+        trees = {name: column.hierarchy for name, column in declared if column.hierarchy is not None}
+        new, registry = PublishedGroups.at(self.staging.folder, trees), Registry.beside(self.staging.output)
+        earlier = EarlierReleases.of(registry, {**self._facts(), "manifest": digest}, new)
+        if asked == "require":
+            self._stop(unread(earlier.unread))
+        if not earlier.found:
+            return AuditedComposition(warnings=tuple(earlier.warnings))
+        with self.stages.stage("compose"):
+            found, earlier = audited_composition(self.spec, people, new, earlier)
+        if asked == "require":
+            self._stop(unread(earlier.unread))
+        self._stop(composing(found.rows))
+        return found
 
     def _read(self, given: TableLike | None) -> _Read:
         """The table as one record per person, once everything that must hold of it is known to hold."""
@@ -182,11 +221,11 @@ class _Anonymization:
             require_single_values(table, spec)
             roles = assign_roles(people, spec.columns, source=table)
             reject_name_clashes(spec, roles)
-            require_one_row_each(people, spec.columns)
-            require_households(people, spec.columns)
-            weighed = require_weights(people, spec.columns)
-            as_is = singled_out(people, spec.columns)
-            profile = with_grids(people, spec, roles, profile_table(people, spec, roles))
+            checks = (require_one_row_each, require_households, require_weights, singled_out)
+            looks: list[Callable[[], Any]] = [partial(check, people, spec.columns) for check in checks]
+            looks.append(partial(profile_table, people, spec, roles))
+            _, _, weighed, as_is, profile = all_at_once(self.spark, looks)
+            profile = with_grids(people, spec, roles, profile)
             counts["rows"] = profile.rows
             require_named_values(spec, value_domains(profile))
             beside = beside_sensitive(people, spec, profile)

@@ -8,18 +8,21 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.maxent.statements.codes import question_of
 from ppdp_spark.core.maxent.statements.kinds import Statement
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.commit.staging import write_findings
 from ppdp_spark.run.commit.steady_reading import steadily
+from ppdp_spark.run.inputs.released import Released
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import PRIVATE, Folder
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.attacks.conclusions import KnowledgeStep, concluded, verdict_rows
 from ppdp_spark.spark.attacks.learned_attack import learned_step, open_question
+from ppdp_spark.spark.attacks.made_again import audited_program
 from ppdp_spark.spark.input.given_tables import TableLike, source_of
 from ppdp_spark.spark.maxent.attacked_release import Attacked, open_release
 from ppdp_spark.spark.maxent.buckets import bucket_rows
@@ -32,7 +35,7 @@ from ppdp_spark.spec import AttackSpec, ReleaseSpec, SpecLike
 
 @told_plainly
 def attack(
-    spec: SpecLike,
+    spec: SpecLike | Released,
     *,
     table: TableLike | None = None,
     spark: SparkSession | None = None,
@@ -40,12 +43,17 @@ def attack(
 ) -> Run:
     """The posteriors of everyone under the spec's knowledge, and how they grow with mined rules.
 
+    With `attack.audit` also what somebody concludes who knows the program that made the release.
     With `attack.threshold` the largest posterior of all steps decides the verdict. Touched buckets of
     up to `local_variables` variables are solved on the driver, more of them where they are; both give
     the same. With an `output.path` verdict, report and P*(s | q) are written below its `private/attack`.
     `spec` and `spark` are those of `anonymize`; `table` has the groups to attack, unless the spec names
-    a release.
+    a release. In the place of a spec, the output folder of a run stands for its release.
     """
+    released = Released.at(spec, "attack") if table is None else None
+    if released is not None:
+        spec = released.spec
+    assert not isinstance(spec, Released)
     spec = ReleaseSpec.of(spec)
     spec.require_for("attack", table_given=table is not None)
     wanted, session = spec.attack or AttackSpec(), session_of(table, spark)
@@ -70,7 +78,16 @@ def _opened(
         release = open_release(spec, session, table)
     source = None if wanted.release is not None else source_of(spec, table)
     try:
-        return _attacked(spec, wanted, release, stages=stages, local_variables=local_variables, source=source)
+        program = audited_program(wanted, session, stages)
+        return _attacked(
+            spec,
+            wanted,
+            release,
+            program=program,
+            stages=stages,
+            local_variables=local_variables,
+            source=source,
+        )
     finally:
         release.close()
 
@@ -115,6 +132,7 @@ def _attacked(
     wanted: AttackSpec,
     release: Attacked,
     *,
+    program: Sequence[VerdictRow],
     stages: Stages,
     local_variables: int,
     source: str | None,
@@ -142,7 +160,7 @@ def _attacked(
     told = verdict_rows(found, learning, wanted.threshold, survey=survey, protected=protected)
     if wanted.sensitive is not None:
         told = tuple(row.of_attribute(wanted.sensitive) for row in told)
-    verdict = Verdict(told)
+    verdict = Verdict((*told, *program))
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)

@@ -7,8 +7,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from ppdp_spark.commands.verify import files_row, judge_release
 from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.commit.staging import write_findings
 from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
@@ -17,6 +19,8 @@ from ppdp_spark.run.criteria.guarantees import (
     promises_nothing,
 )
 from ppdp_spark.run.criteria.knowledge import require_named_values
+from ppdp_spark.run.inputs.released import Released
+from ppdp_spark.run.manifest import known_attributes
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.summary import one_or_all, run_facts
 from ppdp_spark.run.translated_errors import told_plainly
@@ -30,19 +34,27 @@ from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.households import checked
 from ppdp_spark.spark.judge.robustness import audited
 from ppdp_spark.spark.judge.several_attributes import judged_table, read_attributes
+from ppdp_spark.spark.release.several_attributes import measured_rows, released_cells
 from ppdp_spark.spark.weights import weighed_groups
 from ppdp_spark.spec import Command, ReleaseSpec, SpecLike
 
 
 @told_plainly
-def check(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession | None = None) -> Run:
+def check(
+    spec: SpecLike | Released, *, table: TableLike | None = None, spark: SparkSession | None = None
+) -> Run:
     """Judge a table by the criteria of the spec, and measure it by all others, in one scan.
 
     Groups are the rows with the same value in `columns.group` or, without one, in all
     quasi-identifiers; they are taken as they stand, nulls equal to each other. With an
     `output.path` the verdict and the report are written below its `private/check`. `spec`, `table`
-    and `spark` are those of `anonymize`.
+    and `spark` are those of `anonymize`; in the place of a spec, the output folder of a run stands for its
+    release, which is judged as `verify` does and measured by all other criteria.
     """
+    released = Released.at(spec, "check") if table is None else None
+    if released is not None:
+        return _checked_release(released, session_of(None, spark))
+    assert not isinstance(spec, Released)
     spec, stages = ReleaseSpec.of(spec), Stages()
     with held_tables() as hold:
         people, brought = grouped_people(spec, "check", stages, hold, table=table, spark=spark)
@@ -58,6 +70,20 @@ def check(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSession
     if weighed is not None:
         summary["warnings"] += weighed.warnings
     return write_findings(spec, "check", verdict, summary)
+
+
+def _checked_release(released: Released, spark: SparkSession) -> Run:
+    """A release of ours by the criteria of its manifest, and measured by all others."""
+    spec, manifest, stages = released.spec, released.manifest, Stages()
+    with stages.stage("count"):
+        cells = released_cells(spark, released.folder, manifest)
+    with stages.stage("judge"):
+        rows = [files_row(released.folder, manifest)]
+        rows += judge_release(spark, released.folder, manifest, owned=released.owned)
+        rows += measured_rows(cells, spec.privacy, known_attributes(manifest))
+    summary = finding_facts(spec, "check", stages, cells, read={"source": str(released.folder)})
+    summary["release"] = release_facts(manifest)
+    return write_findings(spec, "check", Verdict(tuple(rows)), summary)
 
 
 def _judged(spec: ReleaseSpec, people: DataFrame, cells: Mapping[str, Grouped]) -> list[VerdictRow]:
@@ -101,6 +127,13 @@ def grouped_people(
         require_one_row_each(people, columns)
         require_households(people, columns)
     return people, brought
+
+
+def release_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a summary says of a release of ours."""
+    stated = manifest["rows"]
+    counted = {"form": manifest["form"], "rows": stated["published"], "groups": manifest["groups"]}
+    return counted | ({"written": stated["written"]} if "written" in stated else {})
 
 
 def finding_facts(

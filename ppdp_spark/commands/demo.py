@@ -12,7 +12,11 @@ from pyspark.sql import SparkSession
 from ppdp_spark.commands.anonymize import anonymize
 from ppdp_spark.commands.generate import generate
 from ppdp_spark.commands.verify import verify
+from ppdp_spark.report.terminal import rows_table
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spec import ReleaseSpec
+
+_ROWS = 3
 
 
 def demo(spark: SparkSession, folder: Path, *, rows: int) -> Iterator[Any]:
@@ -30,6 +34,9 @@ def demo(spark: SparkSession, folder: Path, *, rows: int) -> Iterator[Any]:
         yield "Anonymizing it as the demo spec says …"
         run = anonymize(spec, spark=spark, trial=True)
     yield run
+    shown = to_arrow(run.release.limit(_ROWS))
+    names = [name for name in shown.column_names if not name.endswith(("_min", "_max"))]
+    yield rows_table("The first rows that were published", shown.select(names).to_pylist())
     yield "Verifying the release from its files alone …"
     checked = verify(str(folder / "census"), spark=spark)
     yield f"Verified: {'PASS' if checked.ok else 'FAIL'}. Open {run.paths['report']} in a browser."

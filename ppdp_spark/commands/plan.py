@@ -33,6 +33,7 @@ from ppdp_spark.spark.data.survey_weights import require_weights
 from ppdp_spark.spark.data.tables import assign_roles, require_single_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.partition.coded_table import CodedTable
 from ppdp_spark.spark.partition.mondrian import BlindTable, blind_groups
@@ -96,7 +97,7 @@ def _keeping(hold: Save) -> Callable[[str], Save]:
 
 def _sizes(groups: DataFrame) -> IntArray:
     """The sizes of all groups, from how many there are of each size."""
-    found = groups.groupBy(C.SIZE).agg(F.count(F.lit(1)).alias("groups")).toArrow().sort_by(C.SIZE)
+    found = to_arrow(groups.groupBy(C.SIZE).agg(F.count(F.lit(1)).alias("groups"))).sort_by(C.SIZE)
     return np.repeat(*(found.column(i).to_numpy().astype(np.int64) for i in range(2)))
 
 

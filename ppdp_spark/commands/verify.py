@@ -44,6 +44,7 @@ from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.bounds.printed_bounds import bounds_rows, read_bounds
 from ppdp_spark.spark.data.group_scan import reduce_groups
+from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.households import verified
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
@@ -68,7 +69,7 @@ def _verified(release: Folder, root: Folder, session: SparkSession) -> Run:
     stages, manifest = Stages(), release.read_json(MANIFEST)
     published = PublishedTables.at(release, session)
     with stages.stage("hashes"):
-        files = _files_row(release, manifest)
+        files = files_row(release, manifest)
     with stages.stage("criteria"):
         rows = judge_release(session, release, manifest, owned=root / PRIVATE)
     verdict = Verdict((files, *rows))
@@ -95,34 +96,44 @@ def judge_release(
     value is unique: `alone` counts, by quasi-identifier, those among some values that one person of the
     original has. `absent` says what the published counts tell of people who are left out.
     """
-    partitioner = _partitioner(manifest)
-    bounds = _bounds(spark, release, manifest, alone)
-    privacy, form = published_privacy(manifest["privacy"]), form_in(manifest)
-    read = partial(form.read, spark, data_of(release, manifest), manifest)
+    partitioner, privacy = _partitioner(manifest), published_privacy(manifest["privacy"])
+    bounds = partial(_bounds, spark, release, manifest, alone)
+    read = partial(form_in(manifest).read, spark, data_of(release, manifest), manifest)
+    scans: list[Callable[[], Any]] = [bounds]
     if len(published_attributes(manifest)) > 1:
-        judged = [*judged_release(spark, release, manifest), *bounds]
-        return [*judged, *_weighed(spark, release, manifest, read, owned)]
-    grouped = read()
+        scans.append(partial(judged_release, spark, release, manifest))
+        printed, judged = all_at_once(spark, scans)
+        return [*judged, *printed, *_weighed(spark, release, manifest, read, owned)]
+    scans.append(partial(_judged_groups, read, manifest, partitioner))
+    rows: list[VerdictRow]
+    printed, (grouped, rows) = all_at_once(spark, scans)
     domain = grouped.domain
-    criteria = criteria_of(privacy, domain)
-    stated = manifest["rows"]
-    conserved = Conservation(stated["published"], manifest["groups"], stated.get("written"))
-    suppressed = manifest.get("suppression")
-    eligible = [Eligibility(suppressed["l"], suppressed["total"], domain.protected)] if suppressed else []
-    least = _least_people(manifest) if partitioner.blind else []
-    rows = grouped.judge([*criteria, *least, *eligible, conserved])
-    rows += [NOTHING] if promises_nothing(privacy, criteria, domain) else []
     if str(manifest.get("version", "")).startswith(_NAMES_UNCHECKED):
         rows += [_unprotected(name) for name in unknown_names(privacy, domain)]
     if (together := manifest.get("households")) is not None:
         know = together.get("members_know_each_other") is True
         rows += verified(privacy, grouped, domain, owned / HOUSEHOLDS, members_know=know)
     rows += _weighed(spark, release, manifest, lambda: grouped, owned)
-    rows += bounds
+    rows += printed
     if absent is not None:
         rows += absent(dict(zip(grouped.values, grouped.counts, strict=True)))
     robust = robust_criterion(privacy, domain, published=partitioner.each_value_once)
     return rows if robust is None else rows + _robustness(spark, robust, grouped, owned / EXTREMA)
+
+
+def _judged_groups(
+    read: Callable[[], Grouped], manifest: Mapping[str, Any], partitioner: Partitioner
+) -> tuple[Grouped, list[VerdictRow]]:
+    """The groups of a release, and the verdict of the criteria that need nothing else."""
+    grouped, privacy = read(), published_privacy(manifest["privacy"])
+    domain, stated = grouped.domain, manifest["rows"]
+    criteria = criteria_of(privacy, domain)
+    conserved = Conservation(stated["published"], manifest["groups"], stated.get("written"))
+    suppressed = manifest.get("suppression")
+    eligible = [Eligibility.stated(suppressed, domain.protected)] if suppressed else []
+    least = _least_people(manifest) if partitioner.blind else []
+    rows = grouped.judge([*criteria, *least, *eligible, conserved])
+    return grouped, rows + ([NOTHING] if promises_nothing(privacy, criteria, domain) else [])
 
 
 def _weighed(
@@ -209,7 +220,7 @@ def _unverified(robust: RRobustness, reason: str) -> VerdictRow:
     )
 
 
-def _files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:
+def files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:
     """Whether the data files are exactly those of the manifest."""
     if "files" not in manifest:
         raise DataError(f"{MANIFEST} lists no files: it is not the manifest of a finished release")

@@ -14,17 +14,20 @@ from ppdp_spark.report.compare.comparison import Compared, side_by_side
 from ppdp_spark.report.compare.frontier_chart import QUERY_ERROR, Choice, Frontier, last_part
 from ppdp_spark.report.format.numbers import as_number, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable
-from ppdp_spark.report.sentences.criteria import guarantees
+from ppdp_spark.report.sentences.criteria import guarantees, state
+from ppdp_spark.report.sentences.guarantee import Setting
+from ppdp_spark.report.sentences.skyline import UNLIMITED, place_of, safe_knowledge
 
 Summary: TypeAlias = Mapping[str, Any]
 
 _SIGNS = {"pass": "✓", "fail": "✗"}
-_SHOWN = 20
+_SHOWN, _MOST_POINTS = 20, 60
 
 
 def run_table(summary: Summary, verdict: Mapping[str, Any], paths: Mapping[str, str]) -> Group:
     """Verdict, criteria, utility and paths of a run."""
-    parts: list[Any] = [_headline(summary, verdict), *_promises(summary, verdict), _criteria(verdict)]
+    parts: list[Any] = [_headline(summary, verdict), *_promises(summary, verdict)]
+    parts += [_criteria(verdict)] if verdict["criteria"] else []
     parts += _knowledge(summary) + _attack(summary)
     facts = _facts(summary)
     if facts.row_count:
@@ -38,9 +41,12 @@ def run_table(summary: Summary, verdict: Mapping[str, Any], paths: Mapping[str, 
 
 
 def _headline(summary: Summary, verdict: Mapping[str, Any]) -> Panel:
-    word, style = ("PASS", "green") if verdict["status"] == "pass" else ("FAIL", "red")
+    word = "FAIL" if verdict["status"] != "pass" else state(summary, {**verdict, "publishable": True})
+    style = {"PASS": "green", "FAIL": "red"}.get(word, "cyan")
     about = f"{word} · {summary['command']} · {summary['dataset']}"
     reason = f"\n{verdict['reason']}" if verdict["reason"] else ""
+    if not any(row["status"] in ("pass", "fail") for row in verdict["criteria"]):
+        reason += "\nNo criterion was demanded: this promises nothing."
     return Panel(Text(about + reason, style=f"bold {style}"), expand=False)
 
 
@@ -53,13 +59,19 @@ def _promises(summary: Summary, verdict: Mapping[str, Any]) -> list[Text]:
 
 def _criteria(verdict: Mapping[str, Any]) -> Table:
     table = Table(title="Criteria", title_justify="left", header_style="bold")
-    for name in ("criterion", "level", "worst", "needed", "violations", "status"):
-        table.add_column(name, overflow="fold")
+    widest = max(
+        (len(word) for row in verdict["criteria"] for word in row["criterion"].split("_")), default=0
+    )
+    table.add_column("criterion", min_width=widest)
+    table.add_column("level", overflow="fold")
+    for name in ("worst", "needed", "violations", "status"):
+        table.add_column(name, no_wrap=True)
     ranked = sorted(verdict["criteria"], key=lambda row: ("fail", "pass", "measured").index(row["status"]))
     for row in ranked[:_SHOWN]:
         needed = "" if row["threshold"] is None else f"{row['relation']} {_short(row['threshold'])}"
         value = "none" if row["value"] is None else _short(row["value"])
-        table.add_row(row["criterion"], row["level"], value, needed, f"{row['violations']:,}", row["status"])
+        told = row["criterion"].replace("_", " ")
+        table.add_row(told, row["level"], value, needed, f"{row['violations']:,}", row["status"])
     if len(ranked) > _SHOWN:
         table.caption = f"and {len(ranked) - _SHOWN} more in the verdict"
     return table
@@ -70,18 +82,32 @@ def _short(figure: float | str) -> str:
     return figure if isinstance(figure, str) else f"{figure:.6g}"
 
 
-def _knowledge(summary: Summary) -> list[Table]:
-    """Maximal knowledge for each explored value and confidence."""
-    tables = []
-    for skyline in summary.get("knowledge", [])[:_SHOWN]:
-        title = f"{skyline['value']}: safe at {skyline['c']:.0%} against every one of these"
-        table = Table("ℓ values", "k people", "m relatives", title=title, title_justify="left")
-        for point in skyline["points"][:_SHOWN]:
-            table.add_row(*(f"{point[axis]:,}" for axis in "lkm"))
+def _knowledge(summary: Summary) -> list[Any]:
+    """Values that are known already, and for the others all maximal knowledge at each confidence."""
+    known: list[Any] = []
+    title = "A value stays below the confidence for somebody who knows no more than one line"
+    lines: list[tuple[str | Text, ...]] = []
+    for skyline in summary.get("knowledge", []):
         if not skyline["points"]:
-            table.add_row("none", "none", "none")
-        tables.append(table)
-    return tables
+            told = safe_knowledge(skyline["value"], skyline["c"], None, Setting.of(summary))
+            start = mapping(skyline, "start")
+            where = f" {place_of(start)}" if start else ""
+            known.append(Text(f"✗ {told}{where}", style="bold"))
+        for point in skyline["points"]:
+            amounts = (_amount(point[axis]) for axis in "lkm")
+            lines.append((Text(printable(skyline["value"])), percent(skyline["c"]), *amounts))
+    heads = ("value", "confidence", "ℓ values", "k people", "m relatives")
+    table = Table(*heads, title=title, title_justify="left", header_style="bold")
+    for line in lines[:_MOST_POINTS]:
+        table.add_row(*line)
+    if len(lines) > _MOST_POINTS:
+        table.caption = f"and {len(lines) - _MOST_POINTS:,} more in the report"
+    left = [Text(f"and {len(known) - _SHOWN:,} more in the report")] if len(known) > _SHOWN else []
+    return [*known[:_SHOWN], *left, *([table] if table.row_count else [])]
+
+
+def _amount(number_of: int) -> str:
+    return "any" if number_of >= UNLIMITED else f"{number_of:,}"
 
 
 def _attack(summary: Summary) -> list[Table]:
@@ -89,13 +115,14 @@ def _attack(summary: Summary) -> list[Table]:
     found = mapping(summary, "attack")
     if not found:
         return []
-    heads = ("positive", "negative", "± ε", "statements", "max", "mean", "certain people", "nats from truth")
-    steps = Table(*heads, title="Posteriors as knowledge grows", title_justify="left", header_style="bold")
+    heads = ("has it", "has not", "±", "facts", "largest", "mean", "certain people", "from truth")
+    told = "How sure somebody becomes, by the number of rules on who has a value and who has not"
+    steps = Table(*heads, title=told, title_justify="left", header_style="bold")
     for step in found["steps"]:
         figures = [step[key] for key in ("positive", "negative", "within", "statements", "max_posterior")]
         figures += [step["mean_posterior"], step["certain_people"], step["accuracy"]]
         steps.add_row(*("" if f is None else f"{f:,}" if isinstance(f, int) else f"{f:.4g}" for f in figures))
-    worst = Table("group", "value", "posterior", "before", "people", title="Most probable linkages")
+    worst = Table("group", "value", "with it", "without", "people", title="Who is known best")
     worst.title_justify = "left"
     for link in found["worst"][:5]:
         shares = (f"{link[key]:.4g}" for key in ("posterior", "prior"))
@@ -146,6 +173,16 @@ def _facts(summary: Summary) -> Table:
     if "rows_per_second" in summary:
         speed = summary["rows_per_second"]
         table.add_row("time", f"{summary['seconds']:.1f} s, {speed:,} rows/s")
+    return table
+
+
+def rows_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """A few rows of a release, as they are published; long labels are folded."""
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for name in rows[0] if rows else ():
+        table.add_column(Text(printable(name)), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("" if value is None else printable(value)) for value in row.values()))
     return table
 
 

@@ -37,9 +37,14 @@ class Registry:
         """The registry of the folder that holds this output folder."""
         return cls(output.parent / REGISTRY)
 
+    @property
+    def has_draw_key(self) -> bool:
+        """Whether random draws were made here."""
+        return _DRAW_KEY in self.folder.children()
+
     def draw_key(self) -> bytes:
         """The secret key of this root's random draws, made once; `StorageError` if it cannot be kept."""
-        if _DRAW_KEY not in self.folder.children():
+        if not self.has_draw_key:
             self.folder.create()
             self.folder.write_new(_DRAW_KEY, secrets.token_hex(_KEY_BYTES))
         text = self.folder.read_text(_DRAW_KEY).strip()
@@ -60,6 +65,18 @@ class Registry:
         files = [file for file in self.folder.children() if file.startswith(key) and file.endswith(".json")]
         found = [self.folder.read_json(file) for file in files]
         return [each for each in found if isinstance(each, dict) and each.get("dataset") == dataset]
+
+    def others(self, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Records of other releases of the dataset than this one, each once, the newest first.
+
+        The same files published again tell nothing new.
+        """
+        seen, found = {record["manifest"]}, []
+        for each in reversed(self.earlier(record["dataset"])):
+            if each.get("manifest") not in seen:
+                seen.add(each.get("manifest"))
+                found.append(each)
+        return found
 
     def refused(self, dataset: str, facts: Mapping[str, Any]) -> None:
         """Note that blind groups of a dataset were refused: another try must not pass for the first."""
@@ -86,8 +103,9 @@ class Registry:
         more = f"; and {len(before) - LISTED:,} older in `{self.folder}`" if len(before) > LISTED else ""
         return [
             f"dataset {name(record['dataset'])} was released {times} before: whoever holds several releases "
-            "of the same people may learn more than any one of them allows. "
-            f"Earlier manifests: {listed}{more}"
+            "of the same people may learn more than any one of them allows, and guarantees here are about "
+            "one. If an earlier one has left the house, keep this one back; make releases to choose from "
+            f"with `--trial`. Earlier manifests: {listed}{more}"
         ]
 
     def enter(self, record: Mapping[str, Any]) -> list[str]:

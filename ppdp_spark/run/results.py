@@ -162,7 +162,7 @@ class Run:
     @property
     def metrics(self) -> Metrics:
         """How much of the table the release keeps: sizes of groups, information lost, query errors."""
-        if "metrics" not in self.summary:
+        if not {"metrics", "release"} <= set(self.summary):
             raise DataError(f"`{self._command}` measures no release: metrics are there after `anonymize`")
         return Metrics.of(self.summary)
 

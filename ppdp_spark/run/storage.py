@@ -22,6 +22,7 @@ QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
 """Folders of the two tables of the bucketized form; of several sensitive attributes, see `value_tables`."""
 
 MANIFEST, VERDICT, SUMMARY, REPORT = "release.json", "verdict.json", "summary.json", "report.html"
+PRINTED = "report.pdf"
 _DATA_NAME = re.compile(f"{DATA}(-[0-9a-f]+)?")
 
 
@@ -66,6 +67,10 @@ class Folder:
 
     def exists(self) -> bool:
         return self.info() is not None
+
+    def is_folder(self) -> bool:
+        found = self.info()
+        return found is not None and found.folder
 
     def create(self, *, private: bool = False) -> Folder:
         """Create the folder; a private one is readable by its owner only, where the store allows it."""

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from pyspark.errors import PySparkException
 
 from ppdp_spark.errors import (
+    MISPLACED,
     TOLD_BY_TASKS,
     DataError,
     InternalError,
@@ -33,6 +34,7 @@ _UNREADABLE = (
 )
 
 
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]*)\]")
 _FILE = re.compile(r"\b[Ff]ile \w+:[^\n]*/([^/=\n]+?)(?: does not exist|\.\s|\.$)")
 _STORE = re.compile(r"StoreError: ([^\n]*)")
 """What a task was told by a store: our own words."""
@@ -72,7 +74,9 @@ def explained(error: Exception) -> PpdpError | None:
         for known in TOLD_BY_TASKS:
             if known in text:
                 return DataError(known)
-        condition = error.getCondition() if isinstance(error, PySparkException) else None
+        if MISPLACED in text:
+            return MachineError(MISPLACED)
+        condition = condition_of(error)
         for code in _UNREADABLE:
             if (condition and condition.startswith(code)) or f"[{code}" in text:
                 return DataError(
@@ -114,6 +118,15 @@ def _refused_by_store(text: str) -> StorageError | None:
                 "make room and run again. Nothing was published"
             )
     return None
+
+
+def condition_of(error: Exception) -> str | None:
+    """Spark's short name of what went wrong, which errors tell from 4.0 on and begin with before."""
+    if hasattr(error, "getCondition"):
+        told: str | None = error.getCondition()
+        return told
+    found = _CONDITION.match(str(error)) if isinstance(error, PySparkException) else None
+    return found[1] if found else None
 
 
 def _file_named(text: str) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from ppdp_spark.spark.engine.versions import settings_of
+
 GIB = 2**30
 
 # Settings of the session that a running application still accepts; all may be overridden.
@@ -22,6 +24,8 @@ SQL_DEFAULTS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Where in our code an expression was made is of no use to anyone, and costs five calls to the JVM.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # The default from 4.0 on; without it a number that overflows would change without a word.
+    "spark.sql.ansi.enabled": "true",
     # Dates and timestamps must generalize alike on every machine.
     "spark.sql.session.timeZone": "UTC",
 }
@@ -70,7 +74,7 @@ def local_session(
         return _adjusted(running, settings)
     if "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ:
         attached = SparkSession.builder.appName(app_name).getOrCreate()
-        given = attached.conf.getAll
+        given = settings_of(attached)
         return _adjusted(attached, {k: v for k, v in SQL_DEFAULTS.items() if k not in given} | settings)
     return _started(master, driver_memory or default_driver_memory(), app_name, settings)
 

@@ -17,6 +17,7 @@ A spec can also be built from its parts, which have the names and the fields of 
 
 from ppdp_spark.spec.attack import (
     AttackSpec,
+    AuditSpec,
     KnowledgeSpec,
     MineSpec,
     NamedPersonSpec,
@@ -47,8 +48,8 @@ from ppdp_spark.spec.privacy import (
     TClosenessSpec,
 )
 from ppdp_spark.spec.release import (
-    AuditSpec,
     Command,
+    CompositionSpec,
     ExploreSpec,
     OutputSpec,
     ReleaseSpec,
@@ -63,6 +64,7 @@ __all__ = [
     "BetaLikenessSpec",
     "ColumnsSpec",
     "Command",
+    "CompositionSpec",
     "DeltaDisclosureSpec",
     "ExploreSpec",
     "HouseholdSpec",

@@ -19,6 +19,7 @@ from ppdp_spark.spec.fields import (
     Share,
     SomeNames,
     SpecModel,
+    Switch,
     Text,
     fields_of,
     problem,
@@ -110,6 +111,11 @@ class SubjectSpec(SpecModel):
     given: dict[Text, Condition] = Field(
         default_factory=dict, description="Values, lists or ranges of quasi-identifiers; none for everybody."
     )
+    unless: dict[Text, Condition] = Field(
+        default_factory=dict,
+        examples=["{degree: junior}"],
+        description="Those of them who have all of this are left out: P(value | given and not unless).",
+    )
     value: Scalar | None = Field(default=None, description="A sensitive value.")
     values: Annotated[tuple[Scalar, ...], Field(min_length=1), Listed] | None = Field(
         default=None, description="Several sensitive values, any of which counts."
@@ -127,6 +133,7 @@ class KnowledgeSpec(SpecModel):
     """
 
     given: dict[Text, Condition] = Field(default_factory=dict)
+    unless: dict[Text, Condition] = Field(default_factory=dict)
     people: SomeNames | None = None
     value: Scalar | None = None
     values: Annotated[tuple[Scalar, ...], Field(min_length=1), Listed] | None = None
@@ -154,8 +161,9 @@ class KnowledgeSpec(SpecModel):
             yield ("at_least",), f"({lowest:g}) is above `at_most` ({highest:g}): turn them round"
         if "within" in given and "probability" not in given:
             yield ("within",), "needs `probability`"
-        if "people" in given and "given" in given:
-            yield (), "has both `people` and `given`: keep one"
+        for key in ("given", "unless"):
+            if "people" in given and key in given:
+                yield (), f"has both `people` and `{key}`: keep one"
         if "people" not in given:
             yield from _share_problems(data, given)
         else:
@@ -205,6 +213,10 @@ class MineSpec(SpecModel):
     attributes: Annotated[
         tuple[Annotated[int, Field(strict=True, ge=1, le=64)], ...], Field(min_length=1), Listed
     ] = Field(default=(1, 2), description="How many quasi-identifiers a rule speaks of.")
+    negated: Switch = Field(
+        default=False,
+        description="Whether rules may also say “… and not this value” of one of their quasi-identifiers.",
+    )
     support: Annotated[int, Field(strict=True, ge=1, le=LARGEST_COUNT)] = Field(
         default=3, description="People a rule must rest on."
     )
@@ -238,6 +250,20 @@ class MineSpec(SpecModel):
         return tuple((more, less, within) for within in self.within for more, less in pairs)
 
 
+def _release_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+    """What is about a release of ours, and there is none."""
+    if data.get("audit") is not None:
+        for field in ("release", "original"):
+            if data.get(field) is None:
+                yield (field,), "is missing: `audit` makes the groups of a release of ours again"
+    if data.get("release") is not None:
+        return
+    if data.get("external") is not None:
+        yield ("external",), "resolves generalized releases of ours: add `release`, or remove it"
+    if data.get("sensitive") is not None:
+        yield ("sensitive",), "chooses a column of a release of ours: add `release`, or remove it"
+
+
 def _learning_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
     """What an adversary who learns from the release does not have."""
     if data.get("learn") is None:
@@ -247,6 +273,25 @@ def _learning_problems(data: Mapping[str, Any]) -> Iterator[tuple[Location, str]
             yield ("learn",), f"is about somebody without knowledge: attack apart from `{key}`"
     if data.get("sensitive") is not None:
         yield ("learn",), "is for a release of one sensitive attribute: remove it, or `sensitive`"
+
+
+class AuditSpec(SpecModel):
+    """The audit of what a reader concludes who knows the program that made the groups."""
+
+    algorithm: Literal["sample", "full", "none"] = Field(
+        default="sample",
+        description="Groups that are audited against a reader who knows the program: some, all, or none.",
+    )
+    at_most: Share | None = Field(
+        default=None,
+        description="Largest posterior of such a reader; beyond it the verdict is fail and nothing is "
+        "published. Needs `full`.",
+    )
+
+    @classmethod
+    def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
+        if data.get("at_most") is not None and data.get("algorithm") != "full":
+            yield ("at_most",), "is about every group: add `algorithm: full`"
 
 
 class AttackSpec(SpecModel):
@@ -279,16 +324,19 @@ class AttackSpec(SpecModel):
     threshold: Share | None = Field(
         default=None, description="Largest posterior probability allowed; beyond it the verdict is fail."
     )
+    audit: AuditSpec | None = Field(
+        default=None,
+        examples=["{algorithm: full, at_most: 0.6}"],
+        description="What a reader concludes who knows the program that made the release: its groups are "
+        "made again from `original`, by the spec in the release's private folder.",
+    )
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
         if data.get("mine") is not None and data.get("original") is None:
             yield ("original",), "is missing: `mine` finds its rules in the original table"
-        if data.get("external") is not None and data.get("release") is None:
-            yield ("external",), "resolves generalized releases of ours: add `release`, or remove it"
+        yield from _release_problems(data)
         yield from _learning_problems(data)
-        if data.get("sensitive") is not None and data.get("release") is None:
-            yield ("sensitive",), "chooses a column of a release of ours: add `release`, or remove it"
         people, knowledge = data.get("people") or (), data.get("knowledge") or ()
         if not isinstance(people, list | tuple) or not isinstance(knowledge, list | tuple):
             return

@@ -354,6 +354,11 @@ class ColumnsSpec(SpecModel):
     )
 
     @property
+    def named(self) -> frozenset[str]:
+        """Every column that has a role."""
+        return frozenset(name for _, name in _roles(self.model_dump()))
+
+    @property
     def of_records(self) -> tuple[str, ...]:
         """Identifiers of a table with one record per person: the person, where rows were brought together."""
         return self.identifiers if self.person is None else (self.person.column,)

@@ -98,6 +98,8 @@ def _at(text: str, position: int | None) -> str:
 def _marked(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    if "'\\t'" in str(error.problem):
+        return f"{place}a tab stands where spaces are needed: YAML is indented with spaces"
     reasons = [reason for reason in (error.context, error.problem) if reason]
     return place + _printable(", ".join(reasons) or "cannot be read")
 

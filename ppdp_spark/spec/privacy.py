@@ -130,6 +130,10 @@ class RobustnessSpec(SpecModel):
 
     r: Annotated[float, Field(gt=1, le=LARGEST_L, allow_inf_nan=False), Number] = Field(examples=[3])
     model: Literal["joint", "binary"] = "joint"
+    times: Annotated[float, Field(gt=1, le=LARGEST_COUNT, allow_inf_nan=False), Number] | None = Field(
+        default=None,
+        description="No posterior may be more than so many times the person's own prior, either.",
+    )
     priors: Annotated[tuple[PriorSpec, ...], Field(min_length=1), Listed] = Field(
         examples=["[{attributes: [sex]}]"]
     )

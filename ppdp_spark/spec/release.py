@@ -14,9 +14,9 @@ from typing_extensions import Self
 from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.family import EVERY_CASE, LARGEST_COUNT, LARGEST_L, ONE_VALUE
 from ppdp_spark.core.data.forms import FORMS, BoundsName, FormName
-from ppdp_spark.core.partition.partitioners import PARTITIONERS, PartitionerName
+from ppdp_spark.core.partition.partitioners import PARTITIONERS, CutsName, PartitionerName
 from ppdp_spark.errors import SpecError
-from ppdp_spark.spec.attack import AttackSpec
+from ppdp_spark.spec.attack import AttackSpec, AuditSpec
 from ppdp_spark.spec.columns import (
     ColumnsSpec,
     InputSpec,
@@ -118,22 +118,27 @@ class OutputSpec(SpecModel):
             )
 
 
-class AuditSpec(SpecModel):
-    """The audit of what a reader concludes who knows the program that made the groups."""
+class CompositionSpec(SpecModel):
+    """What becomes of earlier releases of the dataset, of which the registry beside the output knows."""
 
-    algorithm: Literal["sample", "full", "none"] = Field(
-        default="sample",
-        description="Groups that are audited against a reader who knows the program: some, all, or none.",
+    earlier: Literal["audit", "require", "accept"] = Field(
+        default="audit",
+        description="Judge this release together with earlier ones that can be read; with all, or stop; or "
+        "accept what they tell together without a look.",
     )
     at_most: Share | None = Field(
         default=None,
-        description="Largest posterior of such a reader; beyond it nothing is published. Needs `full`.",
+        description="Largest posterior of somebody who holds earlier releases, too; beyond it nothing is "
+        "published.",
     )
 
     @classmethod
     def combinations(cls, data: Mapping[str, Any]) -> Iterator[tuple[Location, str]]:
-        if data.get("at_most") is not None and data.get("algorithm") != "full":
-            yield ("at_most",), "is about every group: add `algorithm: full`"
+        if data.get("earlier") == "accept" and data.get("at_most") is not None:
+            yield (
+                ("at_most",),
+                "is about earlier releases, which `earlier: accept` does not look at: remove one",
+            )
 
 
 class ExploreSpec(SpecModel):
@@ -175,6 +180,11 @@ class ReleaseSpec(SpecModel):
     )
     privacy: PrivacySpec = PrivacySpec()
     partitioner: PartitionerName = "mondrian"
+    cuts: CutsName = Field(
+        default="median",
+        description="Where partitioners that cut tables do so: where least information is lost or, as the "
+        "paper on Mondrian has it, at the median of the widest attribute.",
+    )
     least_size: Annotated[int, Field(strict=True, ge=2, le=LARGEST_COUNT)] | None = Field(
         default=None,
         description="Fewest people of a group of the blind partitioner; predicted if left out.",
@@ -188,6 +198,7 @@ class ReleaseSpec(SpecModel):
         "output if left out.",
     )
     audit: AuditSpec = AuditSpec()
+    composition: CompositionSpec = CompositionSpec()
     explore: ExploreSpec | None = None
     attack: AttackSpec | None = None
 
@@ -300,10 +311,11 @@ class ReleaseSpec(SpecModel):
         """SHA-256 of the spec as canonical JSON.
 
         Where the release and intermediates are written does not change it, nor what is measured for the
-        owner, and secrets are not part of it: a published fingerprint must not let anyone try out seeds.
+        owner or judged beside it, and secrets are not part of it: a published fingerprint must not let
+        anyone try out seeds.
         """
         plain = self.to_dict()
-        del plain["audit"]
+        del plain["audit"], plain["composition"]
         plain.pop("scratch", None)
         plain["output"] = {"form": self.output.form, "bounds": self.output.bounds_rule}
         canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)

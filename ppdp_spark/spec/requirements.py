@@ -224,7 +224,7 @@ def _not_with_people_unplaced(demanded: Sequence[Demanded], cause: str) -> Itera
                 "suppressed, which changes the distribution it compares with; remove one of them"
             )
     for family, given in demanded:
-        if family.traits.couples(given):
+        if family.traits.couples(given) and family.floors is None:
             when, instead = family.traits.coupling
             name = f"`privacy.{family.field}` {when}".rstrip()
             yield f"{name} cannot be combined with {cause}: {instead}"

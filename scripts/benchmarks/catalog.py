@@ -14,6 +14,13 @@ SKYLINES = ({"l": 2, "k": 3, "m": 0, "c": 0.6}, {"l": 2, "k": 3, "m": 2, "c": 0.
 LARGE_SKYLINES = ({"l": 0, "k": 1000, "m": 0, "c": 1.0}, {"l": 3, "k": 1000, "m": 10, "c": 1.0})
 FLAT, ONE_PASS = "flat L-BFGS", "one pass"
 ATTACK_STATEMENTS = (200, 1_000)
+FEATURES = {
+    "identifiers": "census",
+    "audit": "census",
+    "blind": "census",
+    "three attributes": "attributes",
+    "several rows per person": "visits",
+}
 _ATTACK_FACTS = {
     "buckets": "buckets",
     "variables": "variables",
@@ -31,6 +38,19 @@ _RELEASE_FACTS = {
 
 def _releases(options: Options) -> list[Parameters]:
     return [{"k": k, "form": form, **options.spark()} for form in options.forms for k in options.k]
+
+
+def _feature(name: str, table: str) -> Scenario:
+    return Scenario(
+        name=f"feature-{name.replace(' ', '-')}",
+        about=f"`ppdp anonymize` of a census, 8 quasi-identifiers, against the same without: {name}",
+        module="features",
+        rows=(1_000_000, 10_000_000),
+        variants=lambda options: [{"feature": name, **options.spark()}],
+        ratio=("with", "without"),
+        tables=(table,),
+        facts=_RELEASE_FACTS,
+    )
 
 
 def _peers(options: Options) -> list[Parameters]:
@@ -78,6 +98,7 @@ _ALL = (
         tables=("wide",),
         facts={"verdict": "verdict", "people a group": "mean_size", "NCP": "ncp"},
     ),
+    *(_feature(name, table) for name, table in FEATURES.items()),
     Scenario(
         name="skyline",
         about="`ppdp anonymize` of a census with one skyline point for every value, against k-anonymity",
@@ -205,6 +226,27 @@ _ALL = (
         ratio=("attack", "count by group"),
         tables=("census",),
         facts={"buckets": "buckets", "touched": "touched", "solver": "solver.form"},
+    ),
+    Scenario(
+        name="learn",
+        about="`ppdp attack` of a bucketized release (k = 5) by naive Bayes learned from it, against the "
+        "floor of the same rows",
+        module="learn",
+        rows=(1_000_000, 10_000_000),
+        variants=lambda options: [options.spark()],
+        ratio=("attack", "floor"),
+        tables=("census",),
+        facts={"variables": "variables", "rounds": "rounds"},
+    ),
+    Scenario(
+        name="discover",
+        about="`ppdp discover` of 50 columns, sets of up to four, against the floor of the same columns",
+        module="discovery",
+        rows=(1_000_000, 10_000_000),
+        variants=lambda options: [options.spark()],
+        ratio=("discover", "floor"),
+        tables=("columns",),
+        facts={"sets": "sets"},
     ),
     Scenario(
         name="textbook",

@@ -76,11 +76,11 @@ class JobCount:
             return None
 
 
-def floor_action(spark: SparkSession, bench: Bench) -> Action:
+def floor_action(spark: SparkSession, bench: Bench, kind: str = "census") -> Action:
     """The least that any distributed anonymization does: read, one range shuffle, write."""
 
     def floor(rows: int, target: Path) -> None:
-        table = spark.read.parquet(bench.table("census", rows)).select(*QUASI_IDENTIFIERS, SENSITIVE)
+        table = spark.read.parquet(bench.table(kind, rows)).select(*QUASI_IDENTIFIERS, SENSITIVE)
         table.repartitionByRange(RANGE_COLUMN).write.parquet(str(target))
 
     return floor

@@ -18,7 +18,13 @@ SENSITIVE = "occupation"
 WIDE = (*QUASI_IDENTIFIERS, *(f"measure{i}" for i in range(12)))
 """The census's own quasi-identifiers, and numbers of different spread, half of them correlated with age."""
 
+ATTRIBUTES = ("drug", "ward")
+"""Sensitive columns of the table with three."""
+COLUMNS = 50
+"""Of the table in which `discover` looks."""
+
 PERSON = "person_id"
+ROWS_A_PERSON = 5
 GROUP, VALUE = "group", "value"
 SEX, REGION = "sex", "region"
 
@@ -76,6 +82,45 @@ def _wide(spark: SparkSession, rows: int) -> DataFrame:
     return people
 
 
+def _attributes(spark: SparkSession, rows: int) -> DataFrame:
+    """The census with two more columns of twenty values each, drawn without regard to the others."""
+    from pyspark.sql import functions as F
+
+    def drawn(name: str) -> Column:
+        return F.concat(F.lit(f"{name} "), F.pmod(F.xxhash64(PERSON, F.lit(name)), F.lit(VALUES)))
+
+    return _census(spark, rows).select("*", *(drawn(name).alias(name) for name in ATTRIBUTES))
+
+
+def _visits(spark: SparkSession, rows: int) -> DataFrame:
+    """Five rows per person, apart from each other, with an occupation in each."""
+    from pyspark.sql import functions as F
+
+    people = _census(spark, rows // ROWS_A_PERSON).crossJoin(
+        spark.range(0, ROWS_A_PERSON, 1, 1).withColumnRenamed("id", "visit")
+    )
+    value = F.concat(F.lit("value "), F.pmod(F.xxhash64(PERSON, "visit"), F.lit(VALUES)))
+    spread = people.withColumn(SENSITIVE, value).repartition(
+        _partitions(spark, rows), F.xxhash64(PERSON, "visit")
+    )
+    return spread.drop("visit")
+
+
+def _columns(spark: SparkSession, rows: int) -> DataFrame:
+    """Fifty columns: numbers and texts of 2 to 500 values, half of them skewed, as surveys have them."""
+    from pyspark.sql import functions as F
+
+    people = spark.range(0, rows, 1, _partitions(spark, rows))
+    made = []
+    for i in range(COLUMNS):
+        values = 2 + 10 * i if i % 5 == 4 else 2 + i % 7
+        even = F.pmod(F.xxhash64("id", F.lit(i)), F.lit(values))
+        skewed = F.floor(even * (F.pmod(F.xxhash64("id", F.lit(-i - 1)), F.lit(100)) / 100))
+        drawn = skewed if i % 2 else even
+        made.append((drawn.cast("string") if i % 3 else drawn.cast("int")).alias(f"column{i}"))
+    return people.select(*made)
+
+
 def _grouped(spark: SparkSession, rows: int, *more: Column) -> DataFrame:
     """People in groups of about twenty, not clustered, with one of twenty values each."""
     from pyspark.sql import functions as F
@@ -113,4 +158,7 @@ _MAKERS = {
     "grouped": _grouped,
     "signed": _signed,
     "records": _records,
+    "attributes": _attributes,
+    "visits": _visits,
+    "columns": _columns,
 }

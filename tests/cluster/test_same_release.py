@@ -1,9 +1,8 @@
-"""One core, two cores, executor processes, spark-submit: the same is published."""
+"""One core, two cores, executor processes: the same is published."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +23,9 @@ from ppdp_spark.spark.release import numbering
 fragments.FRAGMENT_ROWS, fragments.SAMPLE_ROWS, numbering.FILE_ROWS = 3_000, 4_000, 2_000
 from ppdp_spark import ReleaseSpec, anonymize
 from ppdp_spark.spark.session import local_session
-spark = local_session(sys.argv[1], driver_memory="1g", **{"spark.executor.memory": "1g"})
+settings = {"spark.executor.memory": "1g", "spark.sql.codegen.wholeStage": "false"}
+settings["spark.sql.codegen.factoryMode"] = "NO_CODEGEN"
+spark = local_session(sys.argv[1], driver_memory="1g", **settings)
 spec = ReleaseSpec.load(sys.argv[2], [f"output.path={sys.argv[3]}"])
 table = spark.read.parquet(str(spec.input.path)).repartition(int(sys.argv[4]))
 assert anonymize(spec, table=table).ok
@@ -60,24 +61,9 @@ def test_masters_and_partitions(spec, tmp_path):
     for master, parts in (("local[1]", 1), ("local[2]", 7), ("local-cluster[2,1,1024]", 2)):
         out = tmp_path / master
         command = [sys.executable, "-c", RUN, master, str(spec), str(out), str(parts)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, cwd=ROOT)
         assert done.returncode == 0, done.stderr[-3000:]
         manifests.append(json.loads((out / "release/release.json").read_text()))
     # Digests of the files included: not a byte differs.
     assert len(manifests[0]["files"]) > 3
     assert manifests[1:] == [manifests[0]] * 2
-
-
-def test_spark_submit(spec, tmp_path):
-    submit = Path(sys.executable).parent / "spark-submit"
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
-    command = [str(submit), "--master", "local[2]", str(ROOT / "jobs/anonymize.py"), str(spec)]
-    outcome = {}
-    for k in (5, 50_000):
-        sets = ["--set", f"output.path={tmp_path / str(k)}", "--set", f"privacy.k_anonymity={k}", "--quiet"]
-        done = subprocess.run([*command, *sets], capture_output=True, text=True, timeout=600, env=environment)
-        outcome[k] = done.returncode
-        assert "Traceback" not in done.stderr
-    assert outcome == {5: 0, 50_000: 4}
-    assert json.loads((tmp_path / "5/private/verdict.json").read_text())["publishable"] is True
-    assert json.loads((tmp_path / "50000/private/verdict.json").read_text())["publishable"] is False

@@ -1,4 +1,4 @@
-"""`ppdp attack` and its spark-submit job as real processes: what is printed, and how they end."""
+"""`ppdp attack` and its spark-submit job: what is printed, and how they end."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ppdp_spark import ReleaseSpec, anonymize
+from ppdp_spark.commands.generate import generate
 from support.places import ROOT
 
 pytestmark = pytest.mark.slow
 
-PPDP = [sys.executable, "-c", "from ppdp_spark.cli.app import main; main()"]
 SUBMIT = [
     str(Path(sys.executable).parent / "spark-submit"),
     "--master",
@@ -31,20 +32,21 @@ def ran(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=900)
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory) -> Path:
+def home(spark, tmp_path_factory) -> Path:
     """The specs of `conf/`, a census, and the release that the attack of `conf/` is about."""
     folder = tmp_path_factory.mktemp("home")
     (folder / "hierarchies").symlink_to(ROOT / "conf/hierarchies")
     for name in ("census-diverse.yaml", "census-attack.yaml"):
         (folder / name).write_text((ROOT / "conf" / name).read_text())
-    made = ran(*PPDP, "generate", "data/census.parquet", "--rows", "3000", cwd=folder)
-    assert made.returncode == 0, made.stderr
-    done = ran(*PPDP, "anonymize", "census-diverse.yaml", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    census = str(folder / "data/census.parquet")
+    generate(spark, census, rows=3_000, seed=1, shape="parquet", overwrite=False)
+    places = [f"input.path={census}", f"output.path={folder / 'out/census-diverse'}"]
+    spec = ReleaseSpec.load(folder / "census-diverse.yaml", places)
+    assert anonymize(spec, spark=spark).ok
     return folder
 
 
@@ -62,18 +64,20 @@ def test_the_spec_of_conf_is_measured_and_gated(home):
     assert (home / "out/census-diverse/release/release.json").exists()
 
 
-def test_what_is_allowed_passes_and_what_contradicts_the_release_is_named(home):
+def test_what_is_allowed_passes_and_what_contradicts_the_release_is_named(home, called):
     document = yaml.safe_load((home / "census-attack.yaml").read_text())
     del document["attack"]["mine"], document["attack"]["original"]
-    document["attack"]["threshold"] = 1.0
+    out = str(home / "out/census-diverse")
+    document |= {"input": {"path": str(home / "data/census.parquet")}, "output": {"path": out}}
+    document["attack"] |= {"threshold": 1.0, "release": out}
     (home / "quiet.yaml").write_text(yaml.safe_dump(document))
-    done = ran(*PPDP, "attack", "quiet.yaml", cwd=home)
-    assert done.returncode == 0 and "PASS" in done.stdout, done.stderr
+    done = called("attack", "quiet.yaml", cwd=home)
+    assert done.exit_code == 0 and "PASS" in done.stdout, done.stderr
     summary = json.loads((home / "out/census-diverse/private/summary.json").read_text())
     frequent = summary["sensitive"]["values"][0]["value"]
     document["attack"]["knowledge"] = [{"given": {"sex": "Male"}, "value": frequent, "probability": 1.0}]
     (home / "wrong.yaml").write_text(yaml.safe_dump(document))
-    done = ran(*PPDP, "attack", "wrong.yaml", cwd=home)
-    assert done.returncode == 3 and "knowledge 0" in done.stderr and "Traceback" not in done.stderr
-    misspelt = ran(*PPDP, "attack", "quiet.yaml", "--set", "attack.treshold=1", cwd=home)
-    assert misspelt.returncode == 2 and "did you mean" in misspelt.stderr
+    done = called("attack", "wrong.yaml", cwd=home)
+    assert done.exit_code == 3 and "knowledge 0" in done.stderr and isinstance(done.exception, SystemExit)
+    misspelt = called("attack", "quiet.yaml", "--set", "attack.treshold=1", cwd=home)
+    assert misspelt.exit_code == 2 and "did you mean" in misspelt.stderr

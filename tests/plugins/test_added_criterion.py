@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from support.packages import KE_ANONYMITY, ROOT, install, python
+from support.packages import KE_ANONYMITY, ROOT, install, python, unpack
 
 PAGE = ROOT / "docs" / "how-to" / "add-a-criterion.md"
 
@@ -202,7 +202,7 @@ REDECLARED = (
     ],
 )
 def test_a_package_that_is_broken_or_clashes_is_named(tmp_path: Path, module: str, told: str) -> None:
-    install(package(tmp_path, "broken", module), tmp_path / "site", tmp_path)
+    unpack(package(tmp_path, "broken", module), tmp_path / "site", tmp_path)
     done = asked(tmp_path / "site", tmp_path, "{k_anonymity: 5}", "output: {path: out}")
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     assert told in done.stderr and "`broken`" in done.stderr

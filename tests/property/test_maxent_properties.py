@@ -32,6 +32,7 @@ from ppdp_spark.core.maxent import (
     term,
     with_people,
 )
+from ppdp_spark.core.maxent.solve.conflict import possible_ranges
 from ppdp_spark.core.maxent.solve.presolve import propagated
 from ppdp_spark.core.maxent.solve.quadratic import bounded_minimum
 from ppdp_spark.core.maxent.solve.reduced_problem import merged
@@ -183,6 +184,56 @@ def test_merging_what_is_alike_changes_no_feasibility(seed):
     if times > 1 and not people:
         assert len(small) < len(buckets)
     assert least_slack(small, said) == pytest.approx(least_slack(buckets, knowledge), abs=1e-6)
+
+
+def with_shared_rows(rng, buckets):
+    """The same cells, some of them candidates for the places of one row of their bucket, in no proportion."""
+    row, counts, starts = [], [], [0]
+    for b in range(len(buckets)):
+        cells = slice(buckets.cell_start[b], buckets.cell_start[b + 1])
+        own = buckets.row_count[buckets.row_start[b] : buckets.row_start[b + 1]]
+        shared = rng.random(len(own)) < 0.6
+        place = np.where(shared, (~shared).sum(), np.cumsum(~shared) - 1)[buckets.cell_row[cells]]
+        row.append(place)
+        counts += [*own[~shared], *([own[shared].sum()] if shared.any() else [])]
+        starts.append(len(counts))
+    return replace(
+        buckets,
+        cell_row=np.concatenate(row).astype(np.int32),
+        cell_weight=rng.integers(1, 9, len(buckets.cell_qi)).astype(float),
+        row_start=np.array(starts),
+        row_count=np.array(counts),
+    )
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_candidates_who_are_alike_are_merged_and_change_no_feasibility(seed):
+    """As with an external table: who has which place is open, and the least slack stays what it was."""
+    rng = np.random.default_rng(seed)
+    whole = buckets_from_rows(*random_release(rng, buckets=4, largest=8, tuples=4, values=4))
+    buckets = with_shared_rows(rng, whole)
+    knowledge = random_knowledge(rng, buckets, closed_form(buckets), statements=2)
+    knowledge = replace(knowledge, rhs=knowledge.rhs + rng.normal(0.0, 0.8, len(knowledge)))
+    small, said = merged(buckets, knowledge)
+    assert small.records == pytest.approx(buckets.records) and small.variables <= buckets.variables
+    assert least_slack(small, said) == pytest.approx(least_slack(buckets, knowledge), abs=1e-6)
+
+
+@given(SEEDS)
+@settings(max_examples=40, deadline=None)
+def test_what_is_possible_is_what_a_linear_program_on_everybody_says(seed):
+    rng = np.random.default_rng(seed)
+    buckets = with_shared_rows(rng, buckets_from_rows(*random_release(rng, buckets=4, largest=8)))
+    knowledge = random_knowledge(rng, buckets, closed_form(buckets), statements=1)
+    counts, right = count_rows(buckets), np.concatenate([buckets.row_count, buckets.value_count])
+    ends = [
+        sign * linprog(sign * left, A_eq=counts, b_eq=right, method="highs").fun
+        for left in [knowledge.matrix[0].toarray().ravel() / knowledge.factor[0]]
+        for sign in (1.0, -1.0)
+    ]
+    found = possible_ranges(buckets, knowledge, (int(knowledge.owner[0]),))
+    assert found[int(knowledge.owner[0])] == pytest.approx(tuple(ends), abs=1e-6)
 
 
 @given(SEEDS)

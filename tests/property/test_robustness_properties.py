@@ -18,16 +18,17 @@ from ppdp_spark.core.criteria.robustness import (
     WorstPosterior,
     binary_posteriors,
     binary_swap_bound,
-    contradicted,
     delta_condition,
     deviation_ceiling,
     greatest_deviation,
     joint_posteriors,
     joint_swap_bound,
-    pairwise_swap_bound,
     relaxed,
 )
+from ppdp_spark.core.criteria.robustness.relative import relative_bounds
 from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
+from ppdp_spark.errors import SpecError
+from support.core.pairwise_bound import contradicted, pairwise_swap_bound
 
 ROUNDING = 1e-11
 
@@ -307,6 +308,69 @@ def test_the_order_of_people_does_not_matter(group, seed):
     second = SignatureGroups.of_people(np.array([priors])[:, shuffled], np.array([counts]))
     np.testing.assert_allclose(joint_posteriors(first).values[shuffled], joint_posteriors(second).values)
     np.testing.assert_allclose(pairwise_swap_bound(first), pairwise_swap_bound(second))
+
+
+# --- how much surer than before ---------------------------------------------------------------------------
+
+
+def increases(priors, counts, model):
+    """posterior / prior of everybody and every value that the group has; of those who can have it."""
+    if model == "joint":
+        truth = enumerated_joint(priors, counts)
+    else:
+        columns = [enumerated_binary([row[x] for row in priors], count) for x, count in enumerate(counts)]
+        truth = None if None in columns else list(zip(*columns, strict=True))
+    if truth is None:
+        return None
+    pairs = [(row[x], prior[x]) for row, prior in zip(truth, priors, strict=True) for x in range(len(counts))]
+    return [p / f for p, f in pairs if f > 0 and p > 0]
+
+
+@examples(400)
+@given(one_group(), st.sampled_from([1.5, 2, 3, 7.25, 20]), st.sampled_from(["joint", "binary"]))
+def test_nobody_becomes_surer_than_so_many_times_the_prior_in_exact_arithmetic(group, times, model):
+    priors, counts = group
+    groups = as_summaries(SignatureGroups.of_people(np.array([priors]), np.array([counts])))
+    criterion = RRobustness(1.0001, model, ("s",), times=times)
+    found = increases(exactly(priors), counts, model)
+    if criterion.allowed(groups)[0]:
+        assert found is not None and max(found, default=0) <= Fraction(str(times))
+    (statistic,) = criterion.summarise(groups, np.arange(1))[1:]
+    if found is not None and statistic.value < np.inf:
+        assert Fraction(statistic.value) >= max(found, default=0) * (1 - Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize("model", ["joint", "binary"])
+@pytest.mark.parametrize("seed", range(6))
+def test_relative_bounds_hold_for_enumerated_worlds_and_equal_priors_attain_them(seed, model):
+    """Three hundred groups, priors alike and far apart."""
+    rng = np.random.default_rng([seed, 17])
+    for spread in (0.0, 0.3, 2.0):
+        groups = random_groups(rng, 50, zeros=0.0, spread=spread)
+        summaries = as_summaries(groups)
+        bounds = relative_bounds(summaries, summaries.priors[0], groups.counts, model).max(axis=1)
+        for g in range(len(groups)):
+            truth = max(increases(of_group(groups, g), groups.counts[g], model))
+            assert bounds[g] >= truth * (1 - 1e-9)
+            if spread == 0.0:
+                assert bounds[g] == pytest.approx(truth, rel=1e-9)
+
+
+def test_a_relative_bound_is_told_beside_the_other_and_decides():
+    priors = PriorExtrema(np.array([[0.1, 0.2]]), np.array([[0.1, 0.2]]))
+    groups = GroupSummaries(np.array([4]), np.array([[2, 2]]), (priors,))
+    for times, ok in ((5.1, True), (4.9, False)):
+        criterion = RRobustness(2, "joint", ("sex",), times=times)
+        absolute, relative = criterion.decide(criterion.summarise(groups, np.array([7])))
+        assert absolute.ok and (absolute.criterion, relative.criterion) == (
+            "robustness",
+            "relative_robustness",
+        )
+        assert relative.ok == ok == criterion.allowed(groups)[0]
+        assert relative.value == pytest.approx(5.0) and relative.threshold == times
+        assert relative.witness == {"group": 7, "value": 0}
+    with pytest.raises(SpecError, match="must be above 1"):
+        RRobustness(2, "joint", ("sex",), times=1.0)
 
 
 # --- the criterion's statistic ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from ppdp_spark.core.data.groups import GroupSummaries
 from support.places import script
 
 reproduction = script("reproduce_skyline")
+studies = script("skyline_studies")
 
 pytestmark = pytest.mark.reproduction
 
@@ -173,3 +174,56 @@ def test_few_known_people_break_the_diverse_release(adult, release):
     left = holding.sizes - holding.counts[:, value] - (safe + 1)
     confidence = holding.counts[:, value] / (holding.counts[:, value] + np.maximum(left, 0))
     assert confidence.max() >= 0.95
+
+
+def worst_implications(groups, k):
+    """The largest Pr(t has s | k implications "w has z → t has s"), by all worlds and all choices."""
+    people = [(g, i) for g, values in enumerate(groups) for i in range(len(values))]
+    orders = [sorted(set(permutations(values))) for values in groups]
+    worlds = [dict(zip(people, sum(world, ()), strict=True)) for world in product(*orders)]
+    pairs = [(person, value) for person in people for value in {v for values in groups for v in values}]
+    best = Fraction(0)
+    for target in [(g, 0) for g in range(len(groups))]:
+        for s in set(groups[target[0]]):
+            for chosen in combinations(pairs, k):
+                believed = [
+                    world for world in worlds if world[target] == s or all(world[w] != z for w, z in chosen)
+                ]
+                having = sum(world[target] == s for world in believed)
+                best = max(best, Fraction(having, len(believed)))
+    return best
+
+
+@pytest.mark.parametrize(
+    "groups", [("aab",), ("abc",), ("aabc",), ("ab", "aac"), ("aab", "bcc"), ("ab", "ab", "cd")]
+)
+def test_basic_implications_are_those_of_all_worlds(groups):
+    values = sorted(set("".join(groups)))
+    counts = np.array([[group.count(value) for value in values] for group in groups])
+    found = studies.basic_confidences(GroupSummaries(counts.sum(axis=1), counts), 3)
+    for k in range(4):
+        truth = worst_implications([tuple(group) for group in groups], k)
+        assert found[k] == pytest.approx(float(truth), rel=1e-12)
+
+
+def test_so_many_implications_make_at_least_as_sure_as_the_three_kinds_together():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        release = random_release(rng, groups=4, values=4, most=6)
+        found = studies.basic_confidences(release, 6)
+        for l, k, m in product(range(3), repeat=3):
+            assert found[l + k + m] >= studies.largest_breach(release, (l, k, m)) - 1e-12
+
+
+def test_unions_of_one_value_each_contradict_nothing_and_some_of_sets_do():
+    rng, lost = np.random.default_rng(0), {"svpi": 0, "mvpi-set": 0}
+    for case in lost:
+        for _ in range(10):
+            point = Point(*(int(x) for x in rng.integers(0, 4, 3)), 0.5)
+            sides = studies.drawn_halves(rng, "mvpi-set", 20_000)
+            if case == "svpi":
+                sides = [GroupSummaries(side.counts.sum(axis=1), side.counts) for side in sides]
+                filled = np.minimum(*(side.sizes for side in sides)) > 0
+                sides = [side.rows(np.flatnonzero(filled)) for side in sides]
+            lost[case] += int(studies.lost_by_union(case, point, *sides).sum())
+    assert lost["svpi"] == 0 < lost["mvpi-set"]

@@ -11,7 +11,7 @@ from ppdp_spark.spark.partition import coded_table, fragments
 PEOPLE = 1_280
 
 
-@pytest.mark.parametrize("partitioner", ["mondrian", "anatomy"])
+@pytest.mark.parametrize("partitioner", ["mondrian", pytest.param("anatomy", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("apart", [False, True])
 def test_cuts_are_counted_and_mended_where_a_fragment_fails(spark, tmp_path, monkeypatch, partitioner, apart):
     """Young and old with different values: no side of a cut by age is diverse, but everybody is."""

@@ -143,7 +143,7 @@ def test_bucketized_estimates_are_those_of_a_reader(spark, tmp_path):
     assert same(found["table"], expected_table(table, estimates))
 
 
-@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+@pytest.mark.parametrize("form", ["generalized", pytest.param("bucketized", marks=pytest.mark.slow)])
 def test_people_who_are_all_alike_in_their_group_give_no_error(spark, tmp_path, form):
     """Two people a group, equal in everything: as exact as groups of one person."""
     table = people(60).drop_duplicates(["age", "city"]).dropna()

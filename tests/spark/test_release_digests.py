@@ -18,8 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ppdp_spark import ReleaseSpec, anonymize
+from ppdp_spark.spark.engine.versions import from_arrow
 
-pytestmark = pytest.mark.usefixtures("compiled")
+pytestmark = [pytest.mark.usefixtures("compiled"), pytest.mark.versions]
 
 RECORDED = Path(__file__).parents[1] / "golden" / "release_digests.json"
 ROWS = 3_000
@@ -64,6 +65,7 @@ PRIORS = [{"attributes": ["sex"]}, {"attributes": ["city"]}]
 WIDE = {"robustness": {"r": 2, "priors": PRIORS}}
 SPECS: dict[str, dict[str, Any]] = {
     "k": {"privacy": {"k_anonymity": 5}},
+    "k-by-loss": {"privacy": {"k_anonymity": 5}, "cuts": "loss"},
     "k-on-a-grid": {"privacy": {"k_anonymity": 5}, "bounds": "grid"},
     "k-bucketized": {"privacy": {"k_anonymity": 5}, "form": "bucketized"},
     "nulls-suppressed": {"privacy": {"k_anonymity": 5}, "nulls": "suppress"},
@@ -90,6 +92,11 @@ SPECS: dict[str, dict[str, Any]] = {
     "skyline-coupled": {
         "sensitive": "even",
         "privacy": {"k_anonymity": 3, "skyline": {"default": [{"l": 1, "k": 2, "m": 2, "c": 0.75}]}},
+    },
+    "skyline-coupled-by-loss": {
+        "sensitive": "even",
+        "privacy": {"k_anonymity": 3, "skyline": {"default": [{"l": 1, "k": 2, "m": 2, "c": 0.75}]}},
+        "cuts": "loss",
     },
     "sets-bucketized": {
         "sensitive": {"column": "ills", "case": "mvpi-set"},
@@ -161,6 +168,7 @@ def spec_of(name: str, folder: Path) -> ReleaseSpec:
             "nulls": given.get("nulls", "category"),
             "privacy": given["privacy"],
             "partitioner": given.get("partitioner", "mondrian"),
+            "cuts": given.get("cuts", "median"),
             "suppression": given.get("suppression", {}),
             "output": {"path": str(folder / "out"), "queries": 0, **output_of(given)},
         }
@@ -180,7 +188,7 @@ def digest(release: Path) -> str:
 
 def published(spark: Any, name: str, folder: Path) -> str:
     """The digest of the release of a spec."""
-    table = spark.createDataFrame(people()).repartition(3)
+    table = from_arrow(spark, people()).repartition(3)
     run = anonymize(spec_of(name, folder), table=table)
     assert run.ok
     return digest(folder / "out" / "release")
@@ -197,7 +205,21 @@ def several_fragments(monkeypatch):
     monkeypatch.setattr(numbering, "FILE_ROWS", 1_000)
 
 
-@pytest.mark.parametrize("name", SPECS)
+QUICK = {
+    "k-on-a-grid",
+    "k-bucketized",
+    "skyline-coupled",
+    "sets-generalized",
+    "art-joint",
+    "anatomy",
+    "suppressed",
+}
+"""Every form, partitioner and case once; the others come with the slow tests."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SPECS]
+)
 def test_the_same_release_as_ever(spark, tmp_path, several_fragments, name):
     found, recorded = published(spark, name, tmp_path), json.loads(RECORDED.read_text())
     if "PPDP_RECORD_DIGESTS" in os.environ:

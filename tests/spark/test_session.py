@@ -77,6 +77,6 @@ def test_spark_submit_decides(tmp_path: Path) -> None:
         "--conf",
         "spark.sql.session.timeZone=Asia/Tokyo",
     ]
-    run = subprocess.run([submit, *options, job], capture_output=True, text=True, timeout=300)
+    run = subprocess.run([submit, *options, job], capture_output=True, text=True, timeout=900)
     assert run.returncode == 0, run.stderr[-2000:]
     assert run.stdout.split() == ["local[1]", "1g", "Asia/Tokyo", "200000"]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from functools import reduce
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from scipy.stats import chisquare
 
@@ -47,11 +49,10 @@ def test_uniform_over_rows(spark):
     """Every row goes equally often; it would not if all draws had one key."""
     table = spark.range(40).select("id", F.lit("a").alias("v")).cache()
 
-    def gone_with(seed):
-        kept = kept_of(table, [Loss("a", 40, 10)], seed)
-        return set(range(40)) - {row.id for row in kept.collect()}
-
-    draws = [gone_with(seed) for seed in range(60)]
+    draws = [set(range(40)) for _ in range(60)]
+    kept = [kept_of(table, [Loss("a", 40, 10)], i).withColumn("draw", F.lit(i)) for i in range(60)]
+    for row in reduce(DataFrame.unionByName, kept).collect():
+        draws[row.draw].remove(row.id)
     gone = Counter(i for draw in draws for i in draw)
     assert sum(gone.values()) == 600
     assert chisquare([gone[i] for i in range(40)]).pvalue > 1e-4

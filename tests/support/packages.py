@@ -46,6 +46,12 @@ def install(source: Path, target: Path, scratch: Path) -> None:
     subprocess.run([*pip, "--target", str(target), str(wheel(source, scratch))], check=True)
 
 
+def unpack(source: Path, target: Path, scratch: Path) -> None:
+    """The content of a package's wheel in a folder, which is what pip makes of it."""
+    with zipfile.ZipFile(wheel(source, scratch)) as archive:
+        archive.extractall(target)
+
+
 def python(arguments: Sequence[str], site: Path | None, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A fresh process that finds this package and those installed in `site`."""
     places = [str(ROOT)] if site is None else [str(site), str(ROOT)]

@@ -11,7 +11,7 @@ from importlib.metadata import version
 import pytest
 
 import ppdp_spark
-from ppdp_spark import Run, Verdict, VerdictRow
+from ppdp_spark import DataError, Run, Verdict, VerdictRow
 
 
 def test_every_public_name_is_there_and_documented():
@@ -67,6 +67,12 @@ def judged(status: str, name: str = "k_anonymity") -> VerdictRow:
 def test_a_verdict_in_one_line_counts_only_what_was_demanded(verdict, told):
     assert repr(verdict) == told
     assert repr(Run(verdict, {"command": "check", "dataset": "a\x1b"})) == f"Run(check a\\x1b: {told[8:-1]})"
+
+
+def test_a_command_that_publishes_nothing_has_no_metrics_of_a_release():
+    for summary in ({}, {"metrics": {"gcp": 0.5}}):
+        with pytest.raises(DataError, match="`plan` measures no release"):
+            _ = Run(Verdict(()), {"command": "plan", **summary}).metrics
 
 
 def test_frames_keep_the_columns_of_an_empty_verdict():

@@ -11,6 +11,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "requirements"
+SPARKS = sorted(file.name for file in FOLDER.glob("spark-*.txt"))
 
 
 def locked(name: str) -> dict[str, list[str]]:
@@ -29,18 +30,19 @@ def declared() -> dict[str, list[Requirement]]:
     return {
         name: [Requirement(entry) for entry in re.findall(r'"([^"]+)"', entries)]
         for name, entries in lists
-        if name in ("dependencies", "dev", "connect", "docs", "bench")
+        if name in ("dependencies", "dev", "spark", "connect", "docs", "bench")
     }
 
 
 @pytest.mark.parametrize(
     ("name", "lists"),
     [
-        ("run.txt", ["dependencies"]),
-        ("dev.txt", ["dependencies", "dev", "connect"]),
+        ("run.txt", ["dependencies", "spark"]),
+        ("dev.txt", ["dependencies", "dev", "spark", "connect"]),
         ("docs.txt", ["dependencies", "dev", "connect", "docs"]),
         ("bench.txt", ["dependencies", "dev", "connect", "bench"]),
-        ("lowest.txt", ["dependencies", "dev", "connect"]),
+        ("lowest.txt", ["dependencies", "dev", "spark"]),
+        *((name, ["dependencies", "spark"]) for name in SPARKS),
     ],
 )
 def test_every_dependency_is_locked_to_versions_that_are_allowed(name: str, lists: list[str]) -> None:
@@ -59,9 +61,17 @@ def test_what_is_tested_is_what_a_user_gets() -> None:
 
 def test_the_lowest_versions_are_the_bounds() -> None:
     lowest = locked("lowest.txt")
-    for need in declared()["dependencies"]:
+    for need in declared()["dependencies"] + declared()["spark"]:
         (bound,) = (Version(each.version) for each in need.specifier if each.operator == ">=")
         assert {Version(found) for found in lowest[need.name]} == {bound}, need
+
+
+def test_each_series_of_spark_before_the_newest_has_a_file_of_its_name() -> None:
+    newest = max(map(Version, locked("run.txt")["pyspark"]))
+    assert SPARKS == ["spark-3.5.txt", "spark-4.0.txt", "spark-4.1.txt"]
+    for name in SPARKS:
+        (found,) = locked(name)["pyspark"]
+        assert f"spark-{found.rpartition('.')[0]}.txt" == name and Version(found) < newest
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.txt")), ids=lambda file: file.name)

@@ -25,6 +25,7 @@ from ppdp_spark.core.criteria.base import LocalCriterion, VerdictRow
 from ppdp_spark.core.data.coded_people import Axis, Partition, Sensitive
 from ppdp_spark.core.data.groups import COUNT_CELLS, BoolArray, FloatArray, GroupSummaries, IntArray
 from ppdp_spark.core.data.sorting import radix_order
+from ppdp_spark.core.partition.partitioners import CutsName
 
 NAME = "algorithm_aware"
 
@@ -106,6 +107,7 @@ class AlgorithmAwareAudit:
         one_in    one branch of the tree of so many is looked at, chosen by what is published of it
         limit     posteriors above it fail; None if nothing is demanded
         branch    people of a branch at most
+        cuts      which cuts were tried, and in which order
     """
 
     criteria: tuple[LocalCriterion, ...]
@@ -115,6 +117,7 @@ class AlgorithmAwareAudit:
     limit: float | None = None
     branch: int = BRANCH
     effort: AuditEffort = field(default=AuditEffort())
+    cuts: CutsName = "median"
 
     def audit(
         self, codes: IntArray, sensitive: Sensitive, groups: Partition, axes: Sequence[Axis]
@@ -131,15 +134,15 @@ class AlgorithmAwareAudit:
         chosen = self._chosen(groups, names)
         if not len(chosen):
             return None
-        finished = FinishedGroups.of(codes, groups, axes, self.criteria, self.least)
+        finished = FinishedGroups.of(codes, groups, axes, self.criteria, least=self.least, cuts=self.cuts)
         starts, ends = groups.starts[chosen], groups.starts[chosen + 1]
         place, _ = ranges(starts, ends)
         bounds = np.concatenate([[0], np.cumsum(ends - starts)])
         values, own = sensitive.values[groups.order[place]], finished.codes[place]
         counting = [criterion for criterion in self.criteria if criterion.needs_counts]
-        refused, large = finished.refused(chosen, self.branch)
-        if not counting:
-            refused = large = refused.rows(np.zeros(0, np.int64))
+        refused = large = RefusedCuts.none()
+        if counting:
+            refused, large = finished.refused(chosen, self.branch)
         bound = bound_groups(own, values, bounds, refused, sensitive.width)
         b = bound.bundles
         chance = (1 - CONFIDENCE) * b.summed(b.people) / max(1, self.people)

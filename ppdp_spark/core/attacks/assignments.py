@@ -15,6 +15,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from ppdp_spark.core.partition.segments import goes_left
+
+WORD = 60
+"""Cuts whose sides are bits of one word."""
+
 
 @njit(cache=True, nogil=True)
 def _walk(
@@ -209,13 +214,14 @@ def sides_of(
     """Counts of all values on the left and on the right side of one refused cut, in the chosen outcomes."""
     lefts = np.zeros((chosen.size, width), np.int64)
     rights = np.zeros((chosen.size, width), np.int64)
+    word, bit = cut // WORD, cut % WORD
     for i in range(chosen.size):
         t = chosen[i]
         place, b = firsts[t], bundle_of[t]
         for g in range(group_starts[b], group_starts[b + 1]):
             columns = value_starts[g + 1] - value_starts[g]
             for c in range(class_starts[g], class_starts[g + 1]):
-                on_left, on_right = (left[c] >> cut) & 1, (right[c] >> cut) & 1
+                on_left, on_right = (left[c, word] >> bit) & 1, (right[c, word] >> bit) & 1
                 if on_left or on_right:
                     for x in range(columns):
                         held, value = tables[place + x], values[value_starts[g] + x]
@@ -241,17 +247,27 @@ def add_outcomes(
 
 @njit(cache=True, nogil=True)
 def right_sides(
-    codes: Any, people: Any, group: Any, starts: Any, attribute: Any, code: Any, bit: Any, groups: int
+    codes: Any,
+    people: Any,
+    group: Any,
+    starts: Any,
+    attribute: Any,
+    low: Any,
+    high: Any,
+    members: Any,
+    turn: Any,
+    groups: int,
+    words: int,
 ) -> Any:
     """For each group the bits of its cuts, and for each person those that have the person on the right."""
-    cover, right = np.zeros(groups, np.int64), np.zeros(people.size, np.int64)
+    cover, right = np.zeros((groups, words), np.int64), np.zeros((people.size, words), np.int64)
     for g in range(groups):
         for e in range(starts[g], starts[g + 1]):
-            cover[g] |= np.int64(1) << bit[e]
+            cover[g, turn[e] // WORD] |= np.int64(1) << (turn[e] % WORD)
     for i in range(people.size):
         for e in range(starts[group[i]], starts[group[i] + 1]):
-            if codes[people[i], attribute[e]] > code[e]:
-                right[i] |= np.int64(1) << bit[e]
+            if not goes_left(codes[people[i], attribute[e]], low[e], high[e], members[e]):
+                right[i, turn[e] // WORD] |= np.int64(1) << (turn[e] % WORD)
     return cover, right
 
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppdp_spark.core.attacks.assignments import joined, right_sides
+from ppdp_spark.core.attacks.assignments import WORD, joined, right_sides
 from ppdp_spark.core.attacks.refused_cuts import RefusedCuts, ranges
 from ppdp_spark.core.data.groups import BoolArray, IntArray
 from ppdp_spark.core.data.sorting import radix_order
 
-MOST_CUTS = 60
+MOST_CUTS = 4 * WORD
 """Refused cuts of a bundle that are told apart: one bit each."""
 
 
@@ -34,7 +34,7 @@ class Bundles:
         groups        the group, by its place among those that were given
         class_starts  where the classes of each group begin, and their number at the end
         sizes         people of each class
-        left, right   bit j says whether the class is on that side of the j-th cut of its bundle
+        left, right   bit j of a row of words: whether the class is on that side of the j-th cut of its bundle
         value_starts  where the values of each group begin, and their number at the end
         values        the sensitive values of each group, ascending
         counts        how many people of the group have the value
@@ -128,11 +128,11 @@ def bound_groups(
     starts, sizes = bounds[ties.group], np.diff(bounds)[ties.group]
     place, group = ranges(starts, starts + sizes)
     cuts, number = ties.entries, len(ties.group)
-    cover, right = right_sides(
-        codes, place, group, ties.starts, refused.attribute[cuts], refused.code[cuts], ties.turn[cuts], number
-    )
-    order = np.lexsort((right, group))
-    first = _changes(group[order], right[order])
+    words = 1 + int(ties.cuts.max(initial=1) - 1) // WORD
+    sides = (refused.attribute[cuts], refused.low[cuts], refused.high[cuts], refused.members[cuts])
+    cover, right = right_sides(codes, place, group, ties.starts, *sides, ties.turn[cuts], number, words)
+    order = np.lexsort((*right.T, group))
+    first = _changes(group[order], *right[order].T)
     class_of = np.empty(len(order), np.int64)
     class_of[order] = np.cumsum(first) - 1
     class_group, class_right = group[order][first], right[order][first]
@@ -205,10 +205,10 @@ def _turns(names: IntArray) -> IntArray:
     return turns
 
 
-def _changes(group: IntArray, key: IntArray) -> BoolArray:
-    """Where a pair differs from the one before it; the first one does."""
-    first = np.ones(len(group), np.bool_)
-    first[1:] = (group[1:] != group[:-1]) | (key[1:] != key[:-1])
+def _changes(*keys: IntArray) -> BoolArray:
+    """Where a row of keys differs from the one before it; the first one does."""
+    first = np.ones(len(keys[0]), np.bool_)
+    first[1:] = np.logical_or.reduce([key[1:] != key[:-1] for key in keys])
     return first
 
 

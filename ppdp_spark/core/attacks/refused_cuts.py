@@ -1,58 +1,77 @@
 """The cuts that Mondrian tried and refused because of who has which value.
 
-A cut is a function of quasi-identifiers: so are the attribute that comes next, the place of the median and
-the sizes of both sides. Whoever knows these, and the program, sees which cuts were tried: all of them in a
-finished group, and above, those by attributes that come before the one that was cut. Those that sizes do not
-allow tell nothing. All others were refused because of values, and tell that the values are such that they
-were [Wong et al. 2007]. A cut that was made tells nothing: the counts of both sides are published.
+A cut is a function of quasi-identifiers: so are the order in which cuts are tried and the sizes of both
+sides. Whoever knows these, and the program, sees which cuts were tried: all of them in a finished group, and
+above, those that come before the one that was made. Those that sizes do not allow tell nothing. All others
+were refused because of values, and tell that the values are such that they were [Wong et al. 2007]. A cut
+that was made tells nothing: the counts of both sides are published.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.criteria.base import LocalCriterion
-from ppdp_spark.core.data.coded_people import Axis, Partition
+from ppdp_spark.core.data.coded_people import Axis, Cuts, Partition
 from ppdp_spark.core.data.groups import BoolArray, GroupSummaries, IntArray
-from ppdp_spark.core.partition import segments
-from ppdp_spark.core.partition.mondrian import preference
+from ppdp_spark.core.partition.cut_choice import first_tries, least_side, tries
+from ppdp_spark.core.partition.partitioners import CutsName
+from ppdp_spark.core.partition.people_rows import Level, Tried
+from ppdp_spark.errors import InternalError
 
 
 @dataclass(frozen=True)
 class RefusedCuts:
-    """Cuts that sizes allow and values do not: people whose code is at most `code` would have gone left.
+    """Cuts that sizes allow and values do not.
 
     where
         first      the first group below what was to be cut, by its place among some groups
         last       the group after the last one
         attribute  what it was to be cut by
-        code       where
+        low, high  codes that would have gone left
+        members    bits of those of them that would; 0 for all
     """
 
     first: IntArray
     last: IntArray
     attribute: IntArray
-    code: IntArray
+    low: IntArray
+    high: IntArray
+    members: IntArray
+
+    @classmethod
+    def none(cls) -> RefusedCuts:
+        """No cuts."""
+        nothing = np.empty(0, np.int64)
+        return cls.of(nothing, nothing, Tried.none(0))
+
+    @classmethod
+    def of(cls, first: IntArray, last: IntArray, cuts: Tried) -> RefusedCuts:
+        """Cuts of what consists of the groups from `first` to `last`."""
+        return cls(first, last, *cuts.sides)
 
     def __len__(self) -> int:
-        return len(self.code)
+        return len(self.attribute)
 
     def rows(self, index: IntArray | BoolArray) -> RefusedCuts:
         """Some of them."""
-        return RefusedCuts(self.first[index], self.last[index], self.attribute[index], self.code[index])
+        return RefusedCuts(*(getattr(self, one.name)[index] for one in fields(self)))
 
     def through(self, lowest: IntArray, highest: IntArray) -> tuple[IntArray, IntArray, BoolArray]:
-        """Every pair of a cut and a group below, and whether the cut goes through the group.
+        """Every pair of a cut and a group below, and whether the cut may go through the group.
 
-        `lowest` and `highest` are the least and greatest codes of all groups.
+        `lowest` and `highest` are the least and greatest codes of all groups. Where they leave it open, it is
+        taken to go through: groups are then bound together that need not be, which changes no posterior.
         """
         group, cut = ranges(self.first, self.last)
-        attribute, code = self.attribute[cut], self.code[cut]
-        return cut, group, (lowest[group, attribute] <= code) & (code < highest[group, attribute])
+        least, most = lowest[group, self.attribute[cut]], highest[group, self.attribute[cut]]
+        low, high = self.low[cut], self.high[cut]
+        left = (low <= least) & (most <= high) & ((self.members[cut] == 0) | (least == most))
+        return cut, group, ~left & (low <= most) & (least <= high)
 
 
 @dataclass(frozen=True)
@@ -63,12 +82,16 @@ class FinishedGroups:
         codes   one row per person, C-ordered
         groups  the groups, and the tree that they are the leaves of
         sizes   criteria that are decided by the sizes of both sides of a cut
+        least   people on each side of a cut that is tried, at least
+        cuts    which cuts were tried, and in which order
     """
 
     codes: IntArray
     groups: Partition
     axes: Sequence[Axis]
     sizes: tuple[LocalCriterion, ...]
+    least: int
+    cuts: CutsName
 
     @classmethod
     def of(
@@ -77,12 +100,15 @@ class FinishedGroups:
         groups: Partition,
         axes: Sequence[Axis],
         criteria: Sequence[LocalCriterion],
+        *,
         least: int,
+        cuts: CutsName,
     ) -> FinishedGroups:
         """`least` is the fewest people that a group can have under all of the criteria."""
         sizes = tuple(criterion for criterion in criteria if not criterion.needs_counts)
+        sizes = (*sizes, KAnonymity(least)) if least > 1 else sizes
         in_order = np.ascontiguousarray(codes[groups.order], np.int32)
-        return cls(in_order, groups, axes, (*sizes, KAnonymity(least)) if least > 1 else sizes)
+        return cls(in_order, groups, axes, sizes, least_side(criteria), cuts)
 
     def refused(self, chosen: IntArray, most: int) -> tuple[RefusedCuts, RefusedCuts]:
         """The cuts that were refused in and above the chosen groups; apart, those of more than `most` people.
@@ -94,13 +120,10 @@ class FinishedGroups:
 
     def _in_groups(self, chosen: IntArray) -> RefusedCuts:
         """In a finished group every cut was tried."""
-        lowest, highest = self.groups.lowest[chosen], self.groups.highest[chosen]
-        group, attribute = np.nonzero(lowest < highest)
         starts, ends = self.groups.starts[chosen], self.groups.starts[chosen + 1]
-        code, possible = self._medians(
-            (starts[group], ends[group]), attribute, lowest[group, attribute], highest[group, attribute]
-        )
-        return RefusedCuts(group, group + 1, attribute, code).rows(possible)
+        level = Level(starts, ends, self.groups.lowest[chosen], self.groups.highest[chosen])
+        group, tried = self._possible(level, *tries(self.codes, level, self.axes, self.least, self.cuts))
+        return RefusedCuts.of(group, group + 1, tried)
 
     def _above(self, chosen: IntArray, most: int) -> tuple[RefusedCuts, RefusedCuts]:
         """Above, those were tried that come before the cut that was made."""
@@ -108,36 +131,45 @@ class FinishedGroups:
         parts: tuple[list[RefusedCuts], list[RefusedCuts]] = ([], [])
         first, last = np.searchsorted(starts, cuts.start), np.searchsorted(starts, cuts.end)
         among = np.searchsorted(chosen, first), np.searchsorted(chosen, last)
-        for level in range(int(cuts.level.max(initial=-1)) + 1):
-            nodes = np.flatnonzero((cuts.level == level) & (among[0] < among[1]))
+        for depth in range(int(cuts.level.max(initial=-1)) + 1):
+            nodes = np.flatnonzero((cuts.level == depth) & (among[0] < among[1]))
             if not len(nodes):
                 continue
             lowest = _over(np.minimum, self.groups.lowest, first[nodes], last[nodes])
             highest = _over(np.maximum, self.groups.highest, first[nodes], last[nodes])
-            order, _ = preference(lowest, highest, self.axes)
-            turn = np.argmax(order == cuts.attribute[nodes, None], axis=1)
-            row, place = np.nonzero(np.arange(order.shape[1]) < turn[:, None])
-            attribute, node = order[row, place], nodes[row]
-            people = cuts.start[node], cuts.end[node]
-            code, possible = self._medians(people, attribute, lowest[row, attribute], highest[row, attribute])
-            found = RefusedCuts(among[0][node], among[1][node], attribute, code)
-            large = people[1] - people[0] > most
-            parts[0].append(found.rows(possible & ~large))
-            parts[1].append(found.rows(possible & large))
+            borders = cuts.start[nodes].astype(np.int64), cuts.end[nodes].astype(np.int64)
+            level = Level(*borders, lowest.astype(np.int32), highest.astype(np.int32))
+            row, tried = self._before(level, _made(cuts, nodes))
+            node = nodes[row]
+            found = RefusedCuts.of(among[0][node], among[1][node], tried)
+            large = cuts.end[node] - cuts.start[node] > most
+            parts[0].append(found.rows(~large))
+            parts[1].append(found.rows(large))
         return _together(parts[0]), _together(parts[1])
 
-    def _medians(
-        self, people: tuple[IntArray, IntArray], attribute: IntArray, low: IntArray, high: IntArray
-    ) -> tuple[IntArray, BoolArray]:
-        """Where each run of people is cut by an attribute of this range, and whether sizes allow it."""
-        starts, ends = people
-        code, left = segments.median_cuts(self.codes, starts, ends, attribute, low, high)
-        none = np.empty((len(left), 0), np.int64)
-        sides = GroupSummaries(left, none), GroupSummaries(ends - starts - left, none)
-        possible = np.ones(len(left), np.bool_)
+    def _before(self, level: Level, made: Tried) -> tuple[IntArray, Tried]:
+        """The cuts of each group that come before the one that was made and that sizes allow."""
+        other = np.flatnonzero(~made.same(first_tries(self.codes, level, self.axes, self.least, self.cuts)))
+        some = level.rows(other)
+        group, tried = tries(self.codes, some, self.axes, self.least, self.cuts)
+        here = np.flatnonzero(tried.same(made.rows(other[group])))
+        here = here[np.unique(group[here], return_index=True)[1]]
+        if not np.array_equal(group[here], np.arange(len(other))):
+            raise InternalError("a cut that was made is none of those that are tried")
+        end = here
+        before = np.arange(len(group)) < end[group]
+        kept, allowed = self._possible(some, group[before], tried.rows(before))
+        return other[kept], allowed
+
+    def _possible(self, level: Level, group: IntArray, tried: Tried) -> tuple[IntArray, Tried]:
+        """Those of the cuts, of groups of a level, that sizes allow."""
+        none = np.empty((len(tried), 0), np.int64)
+        right = (level.ends - level.starts)[group] - tried.left
+        sides = GroupSummaries(tried.left, none), GroupSummaries(right, none)
+        possible = np.ones(len(tried), np.bool_)
         for criterion in self.sizes:
             possible &= criterion.allowed_cuts(*sides)
-        return code, possible
+        return group[possible], tried.rows(possible)
 
 
 def branches(groups: Partition, most: int) -> IntArray:
@@ -156,11 +188,16 @@ def ranges(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _together(parts: Sequence[RefusedCuts]) -> RefusedCuts:
-    none = np.empty(0, np.int64)
-    columns = ("first", "last", "attribute", "code")
+    every = [RefusedCuts.none(), *parts]
     return RefusedCuts(
-        *(np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in columns)
+        *(np.concatenate([getattr(part, one.name) for part in every]) for one in fields(RefusedCuts))
     )
+
+
+def _made(cuts: Cuts, nodes: IntArray) -> Tried:
+    """The cuts of some nodes of the tree."""
+    sides = (cuts.attribute[nodes], cuts.low[nodes], cuts.high[nodes], cuts.members[nodes])
+    return Tried(*sides, (cuts.middle - cuts.start)[nodes])
 
 
 def _over(extreme: np.ufunc, values: IntArray, first: IntArray, last: IntArray) -> IntArray:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ppdp_spark.core.criteria.base import Criterion, LocalCriterion
+from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.errors import SpecError
 
@@ -21,6 +22,7 @@ Problem: TypeAlias = tuple[tuple[int | str, ...], str]
 Kind: TypeAlias = Literal["whole", "number", "whole or number", "choice"]
 Build: TypeAlias = Callable[[Parameters, ValueDomain], Criterion[Any] | None]
 BuildLocal: TypeAlias = Callable[[Parameters, ValueDomain], LocalCriterion | None]
+BuildFloors: TypeAlias = Callable[[Parameters, ValueDomain, GroupSummaries], LocalCriterion | None]
 
 LARGEST_L = 10**6
 LARGEST_COUNT = 10**12
@@ -189,6 +191,8 @@ class Family:
         parameters   as a spec states them; None where the model of the spec is written by hand
         build        the criterion that the verdict is about; None if it applies to no value of the table
         local        the part that each group meets by itself, if `build` gives something else
+        floors       where it couples groups: what each group of a table can meet by itself so that any such
+                     groups satisfy it together; None if there is no such thing
         of_some      the criterion where some values need no protection, which the domain tells; None if it is
                      not defined there
         whole_only   why it is not defined there for these parameters; empty if it is
@@ -209,6 +213,7 @@ class Family:
     build: Build
     traits: Traits
     local: BuildLocal | None = None
+    floors: BuildFloors | None = None
     of_some: Build | None = None
     whole_only: Callable[[Parameters], str] = _no_reason
     bare: bool = False

@@ -93,9 +93,9 @@ class Ordered:
         """The scale on which cuts of this attribute are compared with those of others."""
         unit = self.weight / self.span if self.span > 0 else 0.0
         if values.size == 0:
-            return Axis(unit, -self.weight / 100)
+            return Axis(unit, -self.weight / 100, weight=self.weight)
         table = (values.astype(np.float64) - float(self.low or 0)) * unit
-        return Axis(unit, -self.weight / 100, table)
+        return Axis(unit, -self.weight / 100, table, weight=self.weight)
 
     def bounds(self, codes: IntArray, values: FloatArray | IntArray) -> FloatArray | IntArray:
         """Physical values of codes (all at least 1)."""
@@ -114,7 +114,9 @@ class Categorical:
 
     def axis(self) -> Axis:
         steps = max(1, len(self.values) - 1)
-        return Axis(self.weight / steps, -self.weight / max(1, len(self.values)))
+        nodes = None if self.hierarchy is None else self.hierarchy.nodes
+        null = -self.weight / max(1, len(self.values))
+        return Axis(self.weight / steps, null, weight=self.weight, unordered=nodes is None, nodes=nodes)
 
     def codes(self, texts: pa.Array) -> pa.Array:
         """Codes of texts, 0 for null; a text that is none of the values was not there before."""

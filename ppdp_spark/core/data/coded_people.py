@@ -17,11 +17,19 @@ class Axis:
 
     Code 0 stands for null. Without a table, code c >= 1 lies at (c - 1) * step; with one, at table[c].
     `null_position` is where code 0 lies: outside the range, next to its low end.
+
+    where
+        weight     what is lost at most along this attribute
+        unordered  whether codes stand for categories without order
+        nodes      of a hierarchy: the name of the node above each leaf, level by level; leaf i has code i + 1
     """
 
     step: float
     null_position: float
     table: FloatArray | None = None
+    weight: float = 1.0
+    unordered: bool = False
+    nodes: IntArray | None = None
 
     def width(self, lowest: IntArray, highest: IntArray) -> FloatArray:
         return self._position(highest) - self._position(lowest)
@@ -93,14 +101,25 @@ class Sensitive:
 
 @dataclass(frozen=True)
 class Cuts:
-    """Cuts made, in the order of levels: group [start, end) was cut at `middle`; level 0 is the top."""
+    """Cuts made, in the order of levels: group [start, end) was cut at `middle`; level 0 is the top.
+
+    Codes from `low` to `high`, and of these the bits of `members` unless that is 0, went to the left.
+    """
 
     start: IntArray
     middle: IntArray
     end: IntArray
     attribute: IntArray
-    code: IntArray
+    low: IntArray
+    high: IntArray
+    members: IntArray
     level: IntArray
+
+    @classmethod
+    def none(cls) -> Cuts:
+        """No cuts."""
+        empty = np.empty(0, np.int64)
+        return cls(empty, empty, empty, empty, empty, empty, empty.astype(np.uint64), empty)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from ppdp_spark.core.criteria.robustness.priors import PeoplePriors
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.mondrian import partition
 from ppdp_spark.core.partition.packed_groups import PackedGroups
+from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.core.partition.placement import CodedPeople, Placed, Placement
 
 
@@ -23,13 +24,15 @@ def blind_criteria(least: int) -> tuple[KAnonymity, ...]:
 class BlindPlacement(Placement):
     """Blind groups where priors travel with people: all of them have a place."""
 
+    cuts: CutsName
+
     @classmethod
-    def of_size(cls, least: int) -> BlindPlacement:
+    def of_size(cls, least: int, cuts: CutsName) -> BlindPlacement:
         """Groups of at least so many people."""
-        return cls(blind_criteria(least), None)
+        return cls(blind_criteria(least), None, cuts)
 
     def cut(self, people: CodedPeople, priors: PeoplePriors) -> Placed:
-        found = partition(people.codes, people.sensitive, people.axes, self.criteria)
+        found = partition(people.codes, people.sensitive, people.axes, self.criteria, cuts=self.cuts)
         return Placed(found.order, found.starts)
 
     def pack(self, people: CodedPeople, priors: PeoplePriors, some: IntArray) -> PackedGroups:

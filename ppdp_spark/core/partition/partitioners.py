@@ -11,6 +11,9 @@ from typing import Literal
 
 PartitionerName = Literal["mondrian", "art", "anatomy", "blind"]
 
+CutsName = Literal["loss", "median"]
+"""Which cuts are tried, and in which order, by partitioners that cut."""
+
 
 @dataclass(frozen=True)
 class Partitioner:

@@ -110,17 +110,33 @@ def median_cuts(table: Any, starts: Any, ends: Any, attribute: Any, low: Any, hi
 
 
 @njit(cache=True, nogil=True)
+def goes_left(code: int, low: int, high: int, members: Any) -> Any:
+    """Whether a cut sends a code to the left: from `low` to `high`, and one of the members, if any."""
+    if code < low or code > high:
+        return False
+    return members == 0 or (members >> np.uint64(code)) & np.uint64(1) != 0
+
+
+@njit(cache=True, nogil=True)
 def split_rows(
-    source: Any, target: Any, starts: Any, ends: Any, attribute: Any, cuts: Any, left_sizes: Any
+    source: Any,
+    target: Any,
+    starts: Any,
+    ends: Any,
+    attribute: Any,
+    low: Any,
+    high: Any,
+    members: Any,
+    left_sizes: Any,
 ) -> None:
-    """Copy every group from source to target, rows with code <= cut first, otherwise in order."""
+    """Copy every group from source to target, rows on the left first, otherwise in order."""
     width = source.shape[1]
     for g in range(starts.size):
         left = starts[g]
         right = starts[g] + left_sizes[g]
-        j, cut = attribute[g], cuts[g]
+        j = attribute[g]
         for i in range(starts[g], ends[g]):
-            if source[i, j] <= cut:
+            if goes_left(source[i, j], low[g], high[g], members[g]):
                 place = left
                 left += 1
             else:
@@ -158,7 +174,9 @@ def side_counts(
     starts: Any,
     ends: Any,
     attribute: Any,
-    cuts: Any,
+    low: Any,
+    high: Any,
+    members: Any,
     offsets: Any,
     values: Any,
     width: int,
@@ -167,10 +185,10 @@ def side_counts(
     left = np.zeros((starts.size, width), np.int64)
     right = np.zeros((starts.size, width), np.int64)
     for g in range(starts.size):
-        j, cut = attribute[g], cuts[g]
+        j = attribute[g]
         for i in range(starts[g], ends[g]):
             person = table[i, column]
-            counts = left if table[i, j] <= cut else right
+            counts = left if goes_left(table[i, j], low[g], high[g], members[g]) else right
             if offsets.size == 0:
                 counts[g, person] += 1
             else:
@@ -180,7 +198,9 @@ def side_counts(
 
 
 @njit(cache=True, nogil=True)
-def side_sums(table: Any, starts: Any, ends: Any, attribute: Any, cuts: Any, amounts: Any) -> Any:
+def side_sums(
+    table: Any, starts: Any, ends: Any, attribute: Any, low: Any, high: Any, members: Any, amounts: Any
+) -> Any:
     """Sums of whole numbers that people have, on the left and on the right side of a cut of each group.
 
     The last column of the table numbers the person; the sum of all `amounts` fits into 64 bits.
@@ -189,10 +209,10 @@ def side_sums(table: Any, starts: Any, ends: Any, attribute: Any, cuts: Any, amo
     left = np.zeros(starts.size, np.int64)
     right = np.zeros(starts.size, np.int64)
     for g in range(starts.size):
-        j, cut = attribute[g], cuts[g]
+        j = attribute[g]
         for i in range(starts[g], ends[g]):
             amount = amounts[table[i, column]]
-            if table[i, j] <= cut:
+            if goes_left(table[i, j], low[g], high[g], members[g]):
                 left[g] += amount
             else:
                 right[g] += amount
@@ -201,7 +221,15 @@ def side_sums(table: Any, starts: Any, ends: Any, attribute: Any, cuts: Any, amo
 
 @njit(cache=True, nogil=True)
 def side_households(
-    table: Any, starts: Any, ends: Any, attribute: Any, cuts: Any, households: Any, number: int
+    table: Any,
+    starts: Any,
+    ends: Any,
+    attribute: Any,
+    low: Any,
+    high: Any,
+    members: Any,
+    households: Any,
+    number: int,
 ) -> Any:
     """Distinct households on the left and on the right side of a cut of each group.
 
@@ -213,10 +241,10 @@ def side_households(
     seen_left = np.full(number, -1, np.int64)
     seen_right = np.full(number, -1, np.int64)
     for g in range(starts.size):
-        j, cut = attribute[g], cuts[g]
+        j = attribute[g]
         for i in range(starts[g], ends[g]):
             household = households[table[i, column]]
-            if table[i, j] <= cut:
+            if goes_left(table[i, j], low[g], high[g], members[g]):
                 if seen_left[household] != g:
                     seen_left[household] = g
                     left[g] += 1

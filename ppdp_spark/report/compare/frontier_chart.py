@@ -17,7 +17,7 @@ _STRICTER |= {"t": -1, "beta": -1, "delta": -1, "alpha": -1, "c": -1}
 
 _OF_PRIVACY = ("privacy.", "suppression.", "output.form")
 QUERY_ERROR = "median query error"
-PENALTY = "information lost (GCP)"
+PENALTY = "information lost"
 
 
 @dataclass(frozen=True)

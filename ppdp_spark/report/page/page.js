@@ -59,8 +59,7 @@
   /* Knowledge skylines. */
 
   const skylines = JSON.parse(document.getElementById("knowledge-data").textContent);
-  const plot = document.getElementById("knowledge-plot");
-  if (!skylines.length || !plot) return;
+  if (!skylines.length || !document.getElementById("knowledge-value")) return;
   const valueChoice = document.getElementById("knowledge-value");
   const confidenceChoice = document.getElementById("knowledge-confidence");
   const tables = document.getElementById("knowledge-tables");
@@ -84,7 +83,16 @@
     return element(tag, shown, { class: "number", ...key, ...attributes });
   }
 
+  /* The larger the safe k, the deeper the cell: by its logarithm, for k falls fast. */
+
+  function depth(k, largest) {
+    if (k === null) return 0;
+    const share = k === "∞" ? 1 : Math.log1p(k) / Math.log1p(Math.max(largest, 1));
+    return Math.round(6 + 34 * share);
+  }
+
   function grid(skyline) {
+    const largest = Math.max(0, ...skyline.surface.flat().filter((k) => typeof k === "number"));
     const columns = skyline.surface.length ? skyline.surface[0].map((_, m) => "m = " + m) : [];
     const caption = "Largest k below " + skyline.confidence + " for “" + skyline.value + "”"
       + (skyline.demanded.length ? "; ★ marks what the spec demands" : "");
@@ -93,7 +101,8 @@
       const row = element("tr");
       row.append(element("th", "ℓ = " + l, { scope: "row", class: "number" }));
       line.forEach((k, m) => {
-        const cell = numberCell("td", k);
+        const cell = numberCell("td", k, { class: k === null ? "number unsafe" : "number safe" });
+        cell.style.setProperty("--depth", depth(k, largest) + "%");
         skyline.demanded.filter((point) => point.l === l && point.m === m).forEach((point) => {
           cell.classList.add("demanded");
           cell.append(element("small", "★ demanded " + wholeNumber(point.k)));
@@ -109,90 +118,20 @@
     if (!skyline.points.length) return null;
     const caption = "Maximal knowledge below " + skyline.confidence + " for “" + skyline.value
       + "”, and where one more step breaches it";
-    const { frame, table, body } = framed(caption, ["ℓ", "k", "m", "Witness"], (i) => (i < 3 ? "number" : "text"));
+    const { frame, table, body } = framed(caption, ["ℓ", "k", "m", "What one more step tells"], (i) => (i < 3 ? "number" : "told"));
     skyline.points.forEach((point) => {
       const row = element("tr");
       row.append(numberCell("td", point.l), numberCell("td", point.k), numberCell("td", point.m));
-      row.append(element("td", point.witness || "—", { class: "text" }));
+      const told = element("td", point.breaches.length ? null : "—", { class: "told" });
+      const list = element("ul");
+      list.append(...point.breaches.map((sentence) => element("li", sentence)));
+      if (point.breaches.length) told.append(list);
+      row.append(told);
       body.append(row);
     });
     makeSortable(table);
     return frame;
   }
-
-  function canDraw() {
-    const canvas = document.createElement("canvas");
-    return Boolean(canvas.getContext("webgl2") || canvas.getContext("webgl"));
-  }
-
-  function traces(skyline, colour) {
-    const height = (k) => (typeof k === "number" ? k : null);
-    const hover = "ℓ = %{y}, m = %{x}: k up to %{z}<extra></extra>";
-    const cells = skyline.surface.flatMap((line, l) => line.map((k, m) => [m, l, height(k)])).filter((p) => p[2] !== null);
-    const marker = (points, options) => ({
-      type: "scatter3d", mode: "markers", hovertemplate: hover,
-      x: points.map((p) => p[0]), y: points.map((p) => p[1]), z: points.map((p) => p[2]), ...options,
-    });
-    const drawn = [
-      {
-        type: "surface", z: skyline.surface.map((line) => line.map(height)), hovertemplate: hover, opacity: 0.8,
-        colorscale: [[0, colour("--low")], [1, colour("--high")]], name: "largest safe k",
-        colorbar: { title: { text: "k" }, thickness: 14, len: 0.6 },
-      },
-      marker(cells, { marker: { size: 2.5, color: colour("--ink") }, showlegend: false }),
-    ];
-    const highest = Math.max(1, ...cells.map((p) => p[2]));
-    skyline.demanded.filter((p) => typeof p.k === "number").forEach((p) => {
-      const safe = height((skyline.surface[p.l] || [])[p.m]) || 0;
-      const stem = [[p.m, p.l, 0], [p.m, p.l, p.k], [p.m, p.l, Math.max(p.k, safe) + 0.15 * highest]];
-      drawn.push(marker(stem, {
-        mode: "lines+markers+text", text: ["", "", "★ demanded k = " + wholeNumber(p.k)], textposition: "top center",
-        textfont: { color: colour("--ink") }, hoverinfo: "skip", hovertemplate: null, showlegend: false,
-        line: { color: colour("--mark"), width: 5 },
-        marker: { size: [0.1, 7, 0.1], symbol: "diamond", color: colour("--mark") },
-      }));
-    });
-    return drawn;
-  }
-
-  function draw(skyline) {
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(name).trim();
-    const axis = (title, whole) => ({
-      title: { text: title }, gridcolor: colour("--line"), zerolinecolor: colour("--line"), color: colour("--ink"),
-      rangemode: "tozero", ...(whole ? { dtick: Math.max(1, Math.ceil(whole / 6)) } : {}),
-    });
-    const columns = skyline.surface.length ? skyline.surface[0].length : 0;
-    const layout = {
-      margin: { l: 0, r: 0, t: 0, b: 0 }, paper_bgcolor: "rgba(0,0,0,0)", font: { color: colour("--ink") },
-      uirevision: "kept",
-      scene: {
-        xaxis: axis("m", columns), yaxis: axis("ℓ", skyline.surface.length), zaxis: axis("k"),
-        camera: { eye: { x: 1.55, y: 1.55, z: 0.8 }, center: { x: 0, y: 0, z: -0.12 } }, aspectmode: "cube",
-      },
-    };
-    window.Plotly.react(plot, traces(skyline, colour), layout, { responsive: true, displaylogo: false });
-  }
-
-  let inView = false;
-
-  function comeIntoView() {
-    if (!canDraw()) {
-      plot.remove();
-      return;
-    }
-    const library = document.createElement("script");
-    library.textContent = document.getElementById("plot-library").textContent;
-    document.head.append(library);
-    inView = true;
-    draw(chosen());
-  }
-
-  const watcher = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    watcher.disconnect();
-    comeIntoView();
-  }, { rootMargin: "200px" });
 
   function chosen() {
     return skylines[Number(confidenceChoice.value)];
@@ -202,7 +141,6 @@
     const skyline = chosen();
     document.getElementById("knowledge-sentence").textContent = skyline.sentence;
     tables.replaceChildren(...[grid(skyline), maximal(skyline)].filter(Boolean));
-    if (inView) draw(skyline);
   }
 
   function offerConfidences() {
@@ -220,8 +158,6 @@
   valueChoice.append(...values.map((value) => element("option", value, { value })));
   valueChoice.addEventListener("change", () => { offerConfidences(); show(); });
   confidenceChoice.addEventListener("change", show);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
   offerConfidences();
   show();
-  watcher.observe(plot);
 })();

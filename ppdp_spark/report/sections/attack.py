@@ -38,14 +38,19 @@ _SOURCE = {
     "variables": "Possible linkages",
     "touched_buckets": "Groups the knowledge touches",
 }
+_RULES = ("Rules on who has a value", "Rules on who has not", "Known up to ±")
 _STEPS = [
-    *(Column(heading, "number") for heading in ("Positive", "Negative", "± ε", "Statements", "Not implied")),
-    *(Column(heading, "number") for heading in ("Largest posterior", "Mean", "Surely known", "Distance")),
+    *(Column(heading, "number") for heading in (*_RULES, "Facts in all", "That tell something new")),
+    *(Column(heading, "number") for heading in ("Largest probability", "Mean probability")),
+    *(Column(heading, "number") for heading in ("People surely known", "Distance from the truth")),
 ]
 _SOLVER = [
-    *(Column(heading, "number") for heading in ("Positive", "Negative", "± ε")),
+    *(Column(heading, "number") for heading in _RULES),
     Column("Solved", "short"),
-    *(Column(heading, "number") for heading in ("Newton steps", "Largest miss", "Duality gap", "Seconds")),
+    *(
+        Column(heading, "number")
+        for heading in ("Steps", "Largest miss of a fact", "Left to gain", "Seconds")
+    ),
     Column("Result", "short"),
 ]
 _FORMS = {
@@ -55,8 +60,9 @@ _FORMS = {
     "learned": "learned on the cluster",
 }
 _GROWING = (
-    "What the adversary infers with so many mined rules: the largest posterior, the mean over people of "
-    "their likeliest value's, people whose value is certain, and the distance from the truth in nats"
+    "What the adversary concludes with so many facts: the largest probability of anybody's value, the mean "
+    "over people of their likeliest value's, people whose value is certain, and the distance of what is "
+    "believed from the truth: 0 for somebody who knows everything"
 )
 Steps = Sequence[Mapping[str, Any]]
 
@@ -96,16 +102,14 @@ def _curves(steps: Steps, limit: Any) -> str:
     allowed = as_number(limit)
     bound = None if allowed is None else (float(allowed), f"allowed: {percent(limit)}")
     lines = _lines(solved, "max_posterior", shown=percent)
-    drawn = [chart(lines, across, share, "Largest posterior probability of a value", limit=bound)]
+    drawn = [chart(lines, across, share, "Largest probability of a value", limit=bound)]
     lines = _lines(solved, "mean_posterior", shown=percent)
     drawn.append(chart(lines, across, share, "Probability of a person's likeliest value, mean over people"))
     lines = _lines(solved, "accuracy", shown=number)
     if lines:
         highest = max(p.y or 0.0 for line in lines for p in line.points)
-        nats = ChartAxis("nats", tuple((at, number(at)) for at in ticks(highest)))
-        drawn.append(
-            chart(lines, across, nats, "Distance of what is believed from the truth: 0 knows it all")
-        )
+        far = ChartAxis("distance", tuple((at, number(at)) for at in ticks(highest)))
+        drawn.append(chart(lines, across, far, "Distance of what is believed from the truth: 0 knows it all"))
     return f'<div class="charts">{"".join(drawn)}</div>'
 
 
@@ -254,5 +258,5 @@ def _solver(steps: Steps) -> str:
                 Cell("✓ converged" if solver.get("converged") is True else "✗ not converged"),
             ]
         )
-    caption = "The maximum-entropy problem of each step: misses are relative to a statement's size"
+    caption = "How exactly each step was computed: misses are relative to the size of a fact"
     return table(caption, _SOLVER, cells, sortable=True)

@@ -12,8 +12,8 @@ from ppdp_spark.report.sentences.attack import guesses
 LEARNING = "Before and after learning"
 BEFORE_AND_AFTER = (
     "First by the shares of groups alone, then with what was learned from all groups together: the largest "
-    "posterior, the mean over people of their likeliest value's, people whose value is certain, and the "
-    "distance from the truth in nats"
+    "probability, the mean over people of their likeliest value's, people whose value is certain, and the "
+    "distance from the truth, 0 for somebody who knows everything"
 )
 _COLUMNS = [
     Column("Probability of the likeliest value", "short"),

@@ -20,6 +20,7 @@ from ppdp_spark.report.format.markup import (
 )
 from ppdp_spark.report.format.numbers import apart, as_number, listing, mapping, percent, room
 from ppdp_spark.report.sections.attack import posteriors
+from ppdp_spark.report.sections.composition import together
 from ppdp_spark.report.sections.robustness import robust_margins
 from ppdp_spark.report.sections.surfaces import controls
 from ppdp_spark.report.sentences.criteria import demanded
@@ -32,7 +33,7 @@ MOST_ROWS = 200
 MOST_BARS = 60
 _RELATIONS = {">=": "≥", "<=": "≤"}
 _CRITERIA = [
-    Column("Criterion", "name text"),
+    Column("Criterion", "word"),
     Column("Level", "name text"),
     Column("Found", "number"),
     Column("Needed", "number"),
@@ -57,6 +58,7 @@ def privacy(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
             section("measured", "Measured, not demanded", [_measured(verdict)], 3),
             section("knowledge", "How much an adversary may know", [controls(summary)], 3),
             section("attack", "What an adversary with background knowledge infers", _attack(summary), 3),
+            section("composition", "Releases together", together(mapping(summary, "composition")), 3),
             section("sensitive", "Sensitive values", _sensitive(summary), 3),
             section("suppression", "Suppression", _suppression(mapping(summary, "suppression")), 3),
         ],
@@ -81,6 +83,11 @@ def _criteria(rows: Sequence[Row]) -> str:
     )
 
 
+def _name(row: Row) -> Cell:
+    """The name of a criterion as words, which a narrow column may break between them."""
+    return words(str(row.get("criterion") or "").replace("_", " "))
+
+
 def _urgency(row: Row) -> tuple[bool, float]:
     """What fails first, then what is nearest to its limit."""
     distance = room(row.get("value"), row.get("threshold"), str(row.get("relation")))
@@ -92,7 +99,7 @@ def _criterion(row: Row) -> list[Cell]:
     found, limit = apart(value, threshold)
     needed = f"{text(_RELATIONS.get(relation, relation))} {data(threshold, limit)}"
     return [
-        words(row.get("criterion")),
+        _name(row),
         words(row.get("level")),
         figure(value, found),
         Cell(needed, as_number(threshold)) if threshold is not None else words(None),
@@ -107,14 +114,14 @@ def _criterion(row: Row) -> list[Cell]:
 def _measured(verdict: Mapping[str, Any]) -> str:
     rows = [row for row in map(mapping, listing(verdict, "criteria")) if row.get("status") == "measured"]
     columns = [
-        Column("Criterion", "name text"),
+        Column("Criterion", "word"),
         Column("What", "name text"),
         Column("Found", "number"),
         Column("Groups", "number"),
     ]
     cells = [
         [
-            words(row.get("criterion")),
+            _name(row),
             words(row.get("level")),
             figure(row.get("value")),
             figure(row.get("groups")),

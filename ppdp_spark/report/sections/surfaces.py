@@ -12,17 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ppdp_spark.report.format.markup import text
-from ppdp_spark.report.format.numbers import as_number, listing, mapping, number, percent
-from ppdp_spark.report.format.quoted_names import joined, name, printable
+from ppdp_spark.report.format.numbers import as_number, listing, mapping, percent
+from ppdp_spark.report.format.quoted_names import joined, printable
 from ppdp_spark.report.sentences.guarantee import Setting, column_name
 from ppdp_spark.report.sentences.several_attributes import setting_of
-from ppdp_spark.report.sentences.witness import flat, plain
-
-UNLIMITED = 2**40
-"""So many people known means any number: what a skyline says of a value that does not occur."""
+from ppdp_spark.report.sentences.skyline import UNLIMITED, breach, safe_knowledge
 
 LARGEST_PAYLOAD = 500_000
-"""Characters of surfaces in a page: with the plotting library it stays below 6 MB."""
+"""Characters of surfaces in a page."""
 
 
 def script_json(content: Any) -> str:
@@ -64,8 +61,6 @@ confidence. {_symbols(setting)}{text(cells)}</p>
 <div class="controls"><label>Sensitive value <select id="knowledge-value"></select></label>
 <label>Confidence <select id="knowledge-confidence"></select></label></div>
 <p id="knowledge-sentence" aria-live="polite"></p>
-<div id="knowledge-plot" role="img" aria-label="Surface of the largest k over ℓ and m; the table below has
-the same numbers"></div>
 <div id="knowledge-tables"></div>{more}"""
 
 
@@ -98,11 +93,16 @@ def _surface(entry: Mapping[str, Any], setting: Setting, skyline: Mapping[str, A
     return {
         "value": printable(value),
         "confidence": percent(entry.get("c")),
-        "sentence": _sentence(name(value), percent(entry.get("c")), grid, setting),
+        "sentence": safe_knowledge(value, entry.get("c"), _most(grid), setting),
         "surface": grid,
-        "points": [_point(mapping(point)) for point in listing(entry, "points")],
+        "points": [_point(mapping(point), setting) for point in listing(entry, "points")],
         "demanded": _demanded(value, as_number(entry.get("c")), skyline),
     }
+
+
+def _most(grid: Sequence[Sequence[Any]]) -> Any:
+    """The largest safe k of somebody who knows nothing else; None if even k = 0 is not safe."""
+    return grid[0][0] if grid and grid[0] else None
 
 
 def _cell(k: Any) -> int | float | str | None:
@@ -112,23 +112,11 @@ def _cell(k: Any) -> int | float | str | None:
     return "∞" if found >= UNLIMITED else found
 
 
-def _sentence(value: str, confidence: str, grid: Sequence[Sequence[Any]], setting: Setting) -> str:
-    most = grid[0][0] if grid and grid[0] else None
-    if most is None:
-        return f"Somebody who knows nothing but the groups is already {confidence} sure of {value}, or more."
-    people = "any number of other people" if most == "∞" else f"up to {number(most)} other people"
-    what = (
-        f"{setting.the_sensitive} of {people}" if setting.case == "svpi" else f"{people} who do not have it"
-    )
-    return f"Somebody who knows {what}, and no more, stays below {confidence} for {value}."
-
-
-def _point(point: Mapping[str, Any]) -> dict[str, Any]:
-    """A maximal point; its witness is one mapping of facts, or one for each breach a step beyond it."""
-    witnesses = [mapping(point, "witness"), *map(mapping, listing(point, "breaches"))]
-    told = ["; ".join(f"{place}: {plain(x)}" for place, x in flat(facts)) for facts in witnesses if facts]
+def _point(point: Mapping[str, Any], setting: Setting) -> dict[str, Any]:
+    """A maximal point, and for each step beyond it that breaches what somebody then concludes, and where."""
+    breaches = [mapping(each) for each in listing(point, "breaches")]
     counts = {symbol: _cell(point.get(symbol)) for symbol in ("l", "k", "m")}
-    return {**counts, "witness": printable(" · ".join(told))}
+    return {**counts, "breaches": [printable(breach(each, setting)) for each in breaches]}
 
 
 def _demanded(value: Any, c: int | float | None, skyline: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -7,37 +7,38 @@ from typing import Any
 
 from ppdp_spark.report.format.markup import data, facts, paragraph, section, text
 from ppdp_spark.report.format.numbers import listing, mapping, percent
-from ppdp_spark.report.sentences.criteria import COMMON_LIMITS, guarantees, outcome, passed
+from ppdp_spark.report.sentences.criteria import COMMON_LIMITS, guarantees, outcome, passed, state
 from ppdp_spark.report.sentences.guarantee import Guarantee
 from ppdp_spark.report.sentences.some_values import protection
 
 MOST_GUARANTEES = 60
 STATUS_WORDS = {"pass": "✓ holds", "fail": "✗ fails", "note": "• by its method", "measured": "• measured"}
+_SIGNS = {"PASS": ("pass", "✓"), "FAIL": ("fail", "✗")}
 _DEEDS = {
     "anonymize": "Anonymized release",
     "check": "Check of a table",
     "explore": "Exploration of adversary knowledge",
     "suppress": "Suppression of frequent values",
     "attack": "Attack on a release",
+    "compose": "Several releases together",
 }
 
 
 def title(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
-    """The title of the page: the dataset, and PASS or FAIL."""
-    word = "PASS" if passed(verdict) else "FAIL"
-    return f"{text(summary.get('dataset', 'release'))}: {word}"
+    """The title of the page: the dataset, and PASS, FAIL or what was done."""
+    return f"{text(summary.get('dataset', 'release'))}: {state(summary, verdict)}"
 
 
 def header(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
     """The head of the page: the verdict in a word, what was done with which table, and the warnings."""
     command = str(summary.get("command", ""))
     deed = _DEEDS.get(command, f"Command {command}")
-    state = "pass" if passed(verdict) else "fail"
-    sign = "✓" if state == "pass" else "✗"
+    word = state(summary, verdict)
+    kind, sign = _SIGNS.get(word, ("note", "•"))
     return (
         f'<header><p class="deed">{text(deed)}</p><h1>{text(summary.get("dataset", "release"))}</h1>'
-        f'<p class="verdict {state}" id="verdict"><strong><span aria-hidden="true">{sign} </span>'
-        f"{state.upper()}</strong> <span>{text(outcome(verdict))}</span></p>"
+        f'<p class="verdict {kind}" id="verdict"><strong><span aria-hidden="true">{sign} </span>'
+        f"{word}</strong> <span>{text(outcome(verdict))}</span></p>"
         f"{_about(summary)}{_warnings(summary)}</header>"
     )
 

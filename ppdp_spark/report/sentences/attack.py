@@ -1,4 +1,6 @@
-"""What an adversary with background knowledge infers, in words [MaxEnt, Sections 4.4 and 7.1].
+"""What an adversary with background knowledge, or with several releases, infers, in words.
+
+[MaxEnt, Sections 4.4 and 7.1] for knowledge; for releases see the theory page on releases together.
 
 Maximum entropy is what a reader concludes who weighs all that is left open evenly; it bounds nobody else, and
 the sentences say so.
@@ -16,6 +18,12 @@ from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, holds
 
 CRITERION, LEARNED = "max_posterior", "learned_posterior"
 
+PINNED, COMPOSED, COMPOSED_PEOPLE, COMPOSED_COLUMNS = (
+    "composition_pinned",
+    "composition_posterior",
+    "composition_people",
+    "composition_columns",
+)
 _EVENLY = ", knows what is stated, and weighs evenly whatever that leaves open (maximum entropy)."
 _LEARNING = (
     ", knows nothing about anybody's value, and learns from all groups together how values depend on "
@@ -109,3 +117,86 @@ def _claim(status: str, facts: str, row: Row, setting: Setting) -> str:
     if status == "fail":
         return f"Not met: knowing {facts}, somebody can be {sure}."
     return f"Knowing {facts}, somebody is at most {sure}."
+
+
+_HOLDING = (
+    "Somebody who holds these releases, knows the quasi-identifiers of the people, and knows that nobody's "
+    "value changed between them"
+)
+_COUNTING = f"{_HOLDING}; nothing is assumed about how likely values are."
+_WEIGHING = f"{_HOLDING}, weighs evenly whatever the counts of all groups leave open, and knows nothing else."
+COMPOSED_LIMITS = (
+    "Somebody who knows more. Releases that were not looked at. What follows only from many groups taken "
+    "together is not followed to the end."
+)
+
+
+def composed(row: Row, setting: Setting) -> Guarantee:
+    """One row on several releases: people pinned, the largest posterior, what was not looked at."""
+    told = {PINNED: _pinned, COMPOSED: _fused, COMPOSED_PEOPLE: _far, COMPOSED_COLUMNS: _crossed}
+    return told[str(row.get("criterion"))](row)
+
+
+def _together(row: Row) -> str:
+    releases = [printable(each) for each in listing(mapping(row, "parameters"), "releases")]
+    return joined(releases) or "all releases"
+
+
+def _guarantee(row: Row, title: str, words: tuple[str, str], shown: str, **rest: str) -> Guarantee:
+    met = holds(row)
+    return Guarantee(
+        title=title,
+        status="pass" if met else "fail",
+        claim=words[0] if met else f"Not met: {words[1]}",
+        margin=shown,
+        holds=rest.get("against", _COUNTING),
+        limits=rest.get("limits", COMPOSED_LIMITS),
+    )
+
+
+def _pinned(row: Row) -> Guarantee:
+    people = things(int(as_number(row.get("value")) or 0), "person", "people")
+    return _guarantee(
+        row,
+        f"nobody pinned by {_together(row)}",
+        (
+            f"Nobody is left with a single value by {_together(row)} who is not by one of them alone.",
+            f"{_together(row)} together leave {people} with a single value, whom none of them does alone.",
+        ),
+        margin(row, "People left with a single value"),
+    )
+
+
+def _fused(row: Row) -> Guarantee:
+    sure = f"{percent(row.get('value'))} sure of a person's value"
+    return _guarantee(
+        row,
+        f"posterior with {_together(row)}",
+        (
+            f"Whoever holds {_together(row)} is at most {sure}.",
+            f"whoever holds {_together(row)} can be {sure}.",
+        ),
+        margin(row, "Largest posterior probability", share=True),
+        against=_WEIGHING,
+        limits=f"{COMPOSED_LIMITS} It is the conclusion of one reader, not a bound on every reader's.",
+    )
+
+
+def _far(row: Row) -> Guarantee:
+    people = things(int(as_number(row.get("value")) or 0), "person fits", "people fit")
+    return _guarantee(
+        row,
+        "everybody looked at",
+        ("Everybody was looked at.", f"{people} too many groups to be looked at."),
+        margin(row, "People not looked at"),
+    )
+
+
+def _crossed(row: Row) -> Guarantee:
+    columns = [printable(each) for each in listing(mapping(row, "witness"), "columns")]
+    return _guarantee(
+        row,
+        "no sensitive column shown elsewhere",
+        ("No column is sensitive in one release and shown in another.", f"{joined(columns)}."),
+        margin(row, "Columns sensitive in one release and shown beside people in another"),
+    )

@@ -17,7 +17,16 @@ from ppdp_spark.report.format.numbers import ceiling_percent, listing, mapping, 
 from ppdp_spark.report.format.quoted_names import printable, sentence, things
 from ppdp_spark.report.sentences.algorithm_aware import CRITERION as PROGRAM
 from ppdp_spark.report.sentences.algorithm_aware import knowing_program
-from ppdp_spark.report.sentences.attack import CRITERION, LEARNED, inferring
+from ppdp_spark.report.sentences.attack import (
+    COMPOSED,
+    COMPOSED_COLUMNS,
+    COMPOSED_PEOPLE,
+    CRITERION,
+    LEARNED,
+    PINNED,
+    composed,
+    inferring,
+)
 from ppdp_spark.report.sentences.counted_people import (
     estimated_population,
     household_k_anonymity,
@@ -34,7 +43,7 @@ from ppdp_spark.report.sentences.guarantee import (
     parameter_text,
     worded,
 )
-from ppdp_spark.report.sentences.robustness import robustness
+from ppdp_spark.report.sentences.robustness import relative_robustness, robustness
 from ppdp_spark.report.sentences.several_attributes import CRITERION as UNLINKED
 from ppdp_spark.report.sentences.several_attributes import (
     about,
@@ -345,8 +354,10 @@ SENTENCES: dict[str, Callable[[Row, Setting], Guarantee]] = {
     "estimated_population": estimated_population,
     "robustness": robustness,
     "r_robustness": robustness,
+    "relative_robustness": relative_robustness,
     "blind_grouping": blind_grouping,
     UNLINKED: unlinked,
+    **dict.fromkeys((PINNED, COMPOSED, COMPOSED_PEOPLE, COMPOSED_COLUMNS), composed),
 }
 
 
@@ -395,6 +406,18 @@ def passed(verdict: Mapping[str, Any]) -> bool:
     return verdict.get("status") == "pass" and verdict.get("publishable") is True and rows_hold
 
 
+def state(summary: Mapping[str, Any], verdict: Mapping[str, Any]) -> str:
+    """PASS, FAIL, or what a command found that was asked for no verdict.
+
+    An exploration says how much it takes to breach a value: beside that, PASS would be misread.
+    """
+    if not passed(verdict):
+        return "FAIL"
+    if summary.get("command") == "explore":
+        return "EXPLORED"
+    return "PASS" if demanded(verdict) else "MEASURED"
+
+
 def outcome(verdict: Mapping[str, Any]) -> str:
     """The verdict in one sentence after the word PASS or FAIL."""
     rows = demanded(verdict)
@@ -411,4 +434,4 @@ def outcome(verdict: Mapping[str, Any]) -> str:
     return f"This must not be published.{reason or ' The verdict gives no reason.'}"
 
 
-__all__ = ["COMMON_LIMITS", "SENTENCES", "Guarantee", "Setting", "guarantees", "outcome", "passed"]
+__all__ = ["COMMON_LIMITS", "SENTENCES", "Guarantee", "Setting", "guarantees", "outcome", "passed", "state"]

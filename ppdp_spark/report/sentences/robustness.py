@@ -6,7 +6,7 @@ from ppdp_spark.report.format.numbers import mapping
 from ppdp_spark.report.format.quoted_names import joined, printable
 from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, counted, parameter_text, worded
 
-CRITERIA = ("robustness", "r_robustness")
+CRITERIA = ("robustness", "relative_robustness", "r_robustness")
 
 
 def robustness(row: Row, setting: Setting) -> Guarantee:
@@ -41,4 +41,22 @@ def robustness(row: Row, setting: Setting) -> Guarantee:
         "Worst value found",
         against=against,
         limits=limits,
+    )
+
+
+def relative_robustness(row: Row, setting: Setting) -> Guarantee:
+    """The same adversary, and how much surer than before the release."""
+    said = robustness(row, setting)
+    times = parameter_text(row, "times")
+    surer = f"more than {times} times as sure of a person's value as before the release"
+    return worded(
+        row,
+        f"surer than before, {printable(row.get('level', ''))}",
+        (
+            f"Nobody who knows these frequencies becomes {surer}.",
+            f"in {counted(row)}, it is not shown that nobody becomes {surer}.",
+        ),
+        "Largest increase found",
+        against=said.holds,
+        limits=said.limits,
     )

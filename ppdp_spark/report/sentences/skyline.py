@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from ppdp_spark.report.format.numbers import as_number, mapping, percent
+from ppdp_spark.report.format.numbers import as_number, listing, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import any_of, joined, name, printable, things
 from ppdp_spark.report.sentences.guarantee import Guarantee, Row, Setting, holds, margin
 
@@ -146,3 +146,76 @@ def _unread(row: Row) -> Guarantee:
         holds=RANDOM_WORLDS,
         limits=LIMITS,
     )
+
+
+# The knowledge skyline of `explore` [Skyline, Sec 4.3]
+
+UNLIMITED = 2**40
+"""So many people known means any number: what a skyline says of a value that does not occur."""
+
+
+def safe_knowledge(value: Any, c: Any, most: Any, setting: Setting) -> str:
+    """How many people's values somebody may know who knows nothing else; `most` is None if none may."""
+    confidence = percent(c)
+    if most is None:
+        told = "Somebody who knows nothing but the groups is already"
+        return f"{told} {confidence} sure of {name(value)}, or more."
+    people = "any number of other people" if most == "∞" else f"up to {number(most)} other people"
+    what = (
+        f"{setting.the_sensitive} of {people}" if setting.case == "svpi" else f"{people} who do not have it"
+    )
+    return f"Somebody who knows {what}, and no more, stays below {confidence} for {name(value)}."
+
+
+def breach(witness: Mapping[str, Any], setting: Setting) -> str:
+    """One breach: what somebody knows, where, and how sure they become."""
+    facts = list(_known(witness, setting))
+    who = f"who knows {joined(facts)}" if facts else "who knows nothing but the groups"
+    sure = "certain" if as_number(witness.get("probability")) == 1 else _sure(witness)
+    return (
+        f"Somebody {who} is {sure} that a person in group {_group(witness, 'group')} has it; "
+        f"{_share(witness)} there do."
+    )
+
+
+def place_of(witness: Mapping[str, Any]) -> str:
+    """Where a value is known best."""
+    return f"In group {_group(witness, 'group')}, {_share(witness)} have it."
+
+
+def _share(witness: Mapping[str, Any]) -> str:
+    return f"{number(witness.get('group_occurrences'))} of the {number(witness.get('group_people'))} people"
+
+
+def _sure(witness: Mapping[str, Any]) -> str:
+    return f"{percent(witness.get('probability'))} sure"
+
+
+def _known(witness: Mapping[str, Any], setting: Setting) -> Iterator[str]:
+    """The three kinds of knowledge, those that there are."""
+    one = setting.case == "svpi"
+    values, others, family = (int(as_number(witness.get(axis)) or 0) for axis in "lkm")
+    if values:
+        what = "that the person does not have" if one else "that come only with it"
+        amount = things(values, "value", "values")
+        yield f"{amount} {what}{_named(listing(witness, 'excluded_values'), values)}"
+    if others:
+        place = _group(witness, "known_people_group")
+        amount = things(others, "other person", "other people")
+        kind = "the value of {} in group {}" if one else "of {} in group {} that they do not have it"
+        yield kind.format(amount, place)
+    if family:
+        amount = things(family, "person", "people")
+        where = _group(witness, "family_group")
+        yield f"of {amount} in group {where} that they have it only if the person does"
+
+
+def _named(values: Sequence[Any], number_of: int) -> str:
+    if not values:
+        return ""
+    more = ", …" if len(values) < number_of else ""
+    return f" ({', '.join(map(name, values))}{more})"
+
+
+def _group(witness: Mapping[str, Any], key: str) -> str:
+    return str(witness.get(key, "—"))

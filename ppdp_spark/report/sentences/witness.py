@@ -1,4 +1,4 @@
-"""Facts about the worst place of a release, one by one: as markup, or as plain text."""
+"""Facts about the worst place of a release, one by one, as markup."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ppdp_spark.report.format.markup import data, text
-from ppdp_spark.report.format.numbers import number
 
 SHORT = 3
 _SYMBOLS = {"delta max": "Δ_max", "delta ceil": "Δ_ceil"}
@@ -30,15 +29,6 @@ def fact(place: str, value: Any) -> str:
         return f"{text(place)}: {', '.join(data(x) for x in value) or 'none'}"
     shown = str(value) if place.endswith("group") and isinstance(value, int) else None
     return f"{text(place)}: {data(value, shown)}"
-
-
-def plain(value: Any) -> str:
-    """The value of one fact as text."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return ", ".join(map(plain, value)) or "none"
-    return number(value) if isinstance(value, float) else str(value)
 
 
 def fact_list(summary: str, facts: list[str]) -> str:

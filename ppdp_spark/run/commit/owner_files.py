@@ -8,7 +8,7 @@ from typing import Any
 from ppdp_spark.report import render
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Verdict, finite
-from ppdp_spark.run.storage import MANIFEST, PRIVATE, RELEASE, REPORT, SUMMARY, VERDICT, Folder
+from ppdp_spark.run.storage import MANIFEST, PRINTED, PRIVATE, RELEASE, REPORT, SUMMARY, VERDICT, Folder
 
 STAGING, RECORD = ".staging-", "record.json"
 """What the folder of a run begins with, and what it tells the registry."""
@@ -23,10 +23,11 @@ def write_private(
     """
     folder.create(private=True)
     (folder / VERDICT).delete()
+    (folder / PRINTED).delete()
     plain, judged = finite(summary), verdict.to_dict()
     stamped = {"run_id": plain["run_id"], "dataset": plain["dataset"], "manifest": manifest, **judged}
     folder.write_json(SUMMARY, plain, private=True)
-    folder.write_text(REPORT, render(plain, judged), private=True)
+    folder.write_text(REPORT, render(plain, stamped), private=True)
     folder.write_json(VERDICT, stamped, private=True)
 
 
@@ -35,6 +36,7 @@ def promote(staged: Folder, private: Folder) -> None:
     private.create(private=True)
     staged.restrict()
     (private / VERDICT).delete()
+    (private / PRINTED).delete()
     for name in sorted(staged.children(), key=lambda name: name == VERDICT):
         (private / name).delete()
         (staged / name).move(private / name)

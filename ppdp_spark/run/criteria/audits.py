@@ -24,10 +24,10 @@ def audit_of_cuts(
         return None
     least = max(2, spec.privacy.least_group_size)
     if spec.audit.algorithm == "full":
-        return AlgorithmAwareAudit(tuple(criteria), least, people, limit=spec.audit.at_most)
+        return AlgorithmAwareAudit(tuple(criteria), least, people, limit=spec.audit.at_most, cuts=spec.cuts)
     one_in = max(1, people // SAMPLE_PEOPLE)
     expected = min(people, _ROOM * SAMPLE_PEOPLE)
-    return AlgorithmAwareAudit(tuple(criteria), least, expected, one_in)
+    return AlgorithmAwareAudit(tuple(criteria), least, expected, one_in, cuts=spec.cuts)
 
 
 def silence(spec: ReleaseSpec) -> list[VerdictRow]:

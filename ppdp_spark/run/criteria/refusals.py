@@ -89,6 +89,40 @@ def too_sure(rows: Sequence[VerdictRow]) -> Refusal | None:
     )
 
 
+def composing(rows: Sequence[VerdictRow]) -> Refusal | None:
+    """The refusal of a release that tells too much to whoever holds earlier ones of the same dataset."""
+    failing = [row for row in rows if not row.ok]
+    if not failing:
+        return None
+    return Refusal(
+        tuple(rows),
+        InfeasibleError(
+            "together with earlier releases of this dataset this one tells more than it may, so nothing "
+            f"is published: {_shortfalls(failing)}. Publish it with the earlier groups or coarser ones; "
+            "where its people are others, or nobody may hold both, declare `composition: {earlier: accept}`. "
+            "`ppdp compose` shows where"
+        ),
+    )
+
+
+def unread(reasons: Sequence[tuple[str, str]]) -> Refusal | None:
+    """The refusal of a release that was to be judged together with earlier ones that cannot be."""
+    if not reasons:
+        return None
+    row = VerdictRow(
+        "composition_unread", "every earlier release is looked at", float(len(reasons)), 0.0, "<=", 0,
+        len(reasons), "fail",
+    )  # fmt: skip
+    told = "; ".join(f"{place}: {reason}" for place, reason in reasons[:LISTED_FAILURES])
+    return Refusal(
+        (row,),
+        InfeasibleError(
+            f"{len(reasons):,} earlier releases of this dataset cannot be looked at, which "
+            f"`composition.earlier` (require) asks for: {told}. Put them back, or use `earlier: audit`"
+        ),
+    )
+
+
 def over_budget(spec: ReleaseSpec, *, unplaced: int, suppressed: int, people: int) -> Refusal | None:
     """The refusal of a release that too many people are left out of.
 

@@ -25,6 +25,7 @@ from ppdp_spark.core.attacks.attribute_codes import (
 from ppdp_spark.core.maxent.statements.codes import NUMBER
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import CELLS
 
 MOST_NUMBERS = 20_000
@@ -41,7 +42,7 @@ def coded_attributes(rows: DataFrame, kinds: Sequence[str], values: int) -> tupl
     parts = [
         _numbers(cells, j, steps[j]) if j in steps else _names(cells, j, most) for j in range(len(kinds))
     ]
-    found = reduce(DataFrame.unionByName, parts).toArrow()
+    found = to_arrow(reduce(DataFrame.unionByName, parts))
     place = found.column(_PLACE).to_numpy()
     return tuple(
         _classes(found.filter(pa.array(place == j)), number=j in steps, most=most) for j in range(len(kinds))

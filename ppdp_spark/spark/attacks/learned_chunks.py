@@ -21,6 +21,8 @@ from ppdp_spark.core.attacks.attribute_codes import AttributeCodes, NumberClasse
 from ppdp_spark.core.attacks.naive_bayes import CodedGroups, Evidence, NaiveBayes
 from ppdp_spark.core.maxent.buckets import IntArray
 from ppdp_spark.core.maxent.statements.codes import Question
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import Read, read_buckets
 from ppdp_spark.spark.maxent.chunks import (
     CHUNK,
@@ -111,18 +113,18 @@ class LearnedChunks:
 
     def __init__(self, rows: DataFrame, code: CodeGroups, variables: int) -> None:
         placed = in_chunks(rows, chunks_for(variables, 0))
-        self.chunks = placed.mapInArrow(code, CHUNKS).persist()
+        self.chunks = in_tasks(placed, code, CHUNKS).persist()
 
     def evidence(self, model: NaiveBayes) -> Evidence:
         """The E-step over all groups: one pass over the chunks."""
-        found = self.chunks.mapInArrow(OnGroups(Count(model)), CHUNKS).toArrow().sort_by(CHUNK)
+        found = to_arrow(in_tasks(self.chunks, OnGroups(Count(model)), CHUNKS)).sort_by(CHUNK)
         # Written by this program's own tasks a moment ago, over Spark's channel.
         parts: list[Evidence] = [pickle.loads(content) for content in found.column(1).to_pylist()]
         return reduce(add, parts)
 
     def masses(self, model: NaiveBayes) -> DataFrame:
         """Expected records of everybody, with the columns of `MASSES`."""
-        return self.chunks.mapInArrow(LearnedMasses(model), MASSES)
+        return in_tasks(self.chunks, LearnedMasses(model), MASSES)
 
     def release(self) -> None:
         """Give back the memory."""

@@ -19,6 +19,8 @@ from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.profile import Profile, quasi_value, take_part
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ReleaseSpec
@@ -96,8 +98,8 @@ def held_once(
         *(quasi_value(names[j], roles.kinds[names[j]], table).alias(C.code(j)) for j in wanted)
     )
     task = CountValues({j: np.sort(as_bits(values)) for j, values in wanted.items()})
-    counted = shown.mapInArrow(task, "place int, bits bigint, people bigint").groupBy("place", "bits")
-    once = counted.agg(F.sum("people").alias("people")).where(F.col("people") == 1).toArrow()
+    counted = in_tasks(shown, task, "place int, bits bigint, people bigint").groupBy("place", "bits")
+    once = to_arrow(counted.agg(F.sum("people").alias("people")).where(F.col("people") == 1))
     place, bits = (once.column(name).to_numpy() for name in ("place", "bits"))
     for j, values in wanted.items():
         found[j] = np.sort(bits[place == j].view(values.dtype))

@@ -21,6 +21,8 @@ from ppdp_spark.spark.bounds.bound_grids import as_bits
 from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.tables import KINDS
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.parquet.read_folder import read_folder
 
 ON_GRID, PRINTED = "bounds_on_grid", "printed_values"
@@ -66,8 +68,8 @@ def read_bounds(spark: SparkSession, data: Folder, names: list[str]) -> dict[str
         for i, (name, scale) in enumerate(scales.items())
         for side, end in enumerate(("min", "max"))
     ]
-    found = table.select(*shown).mapInArrow(DistinctNumbers(len(shown)), "place int, bits bigint").distinct()
-    listed = found.toArrow()
+    found = in_tasks(table.select(*shown), DistinctNumbers(len(shown)), "place int, bits bigint").distinct()
+    listed = to_arrow(found)
     place, bits = (listed.column(name).to_numpy() for name in ("place", "bits"))
     ends = [
         np.sort(bits[place == i].view(np.float64 if scale.kind == "float" else np.int64))

@@ -53,9 +53,12 @@ class AsIs:
 
 @dataclass(frozen=True)
 class BesideSensitive:
-    """A sensitive column with the columns published as they are, and whom they single out together."""
+    """Sensitive columns with the columns published as they are, and whom they single out together.
 
-    sensitive: str
+    It is one sensitive column, or all that are published linked.
+    """
+
+    sensitive: tuple[str, ...]
     columns: tuple[str, ...]
     singled_out: int
 
@@ -66,19 +69,21 @@ class BesideSensitive:
             return []
         beside = f" and the columns published as they are ({_named(self.columns)}) together"
         fix = "publish a coarser sensitive column, fewer columns as they are, or `form: bucketized`"
+        columns = "column" if len(self.sensitive) == 1 else "columns"
         return [
-            f"{_people(self.singled_out)} nobody else has in the sensitive column {_named([self.sensitive])}"
+            f"{_people(self.singled_out)} nobody else has in the sensitive {columns} {_named(self.sensitive)}"
             f"{beside if self.columns else ''}: whoever knows them finds the row, although nobody is found "
             f"by quasi-identifiers; {fix}"
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"columns": [self.sensitive, *self.columns], "singled_out": self.singled_out}
+        return {"columns": [*self.sensitive, *self.columns], "singled_out": self.singled_out}
 
 
 def beside_sensitive(table: DataFrame, spec: ReleaseSpec, profile: Profile) -> list[BesideSensitive]:
     """How many people each sensitive column singles out, with the columns published as they are.
 
+    Linked columns stand in one row: all of them together are looked at, too.
     None where rows do not show sensitive values. `table` has one record per person. One aggregation; values
     that stand alone are counted already.
     """
@@ -90,7 +95,11 @@ def beside_sensitive(table: DataFrame, spec: ReleaseSpec, profile: Profile) -> l
             alone = sum(count == 1 for count in domain.counts)
         else:
             alone = _alone(table, [*_values(table, kept), sensitive_value(declared, table)])
-        found.append(BesideSensitive(declared.column, kept, alone))
+        found.append(BesideSensitive((declared.column,), kept, alone))
+    if spec.columns.sensitive_linked is not None:
+        every = [sensitive_value(declared, table) for declared in spec.columns.attributes]
+        names = tuple(declared.column for declared in spec.columns.attributes)
+        found.append(BesideSensitive(names, kept, _alone(table, [*_values(table, kept), *every])))
     return found
 
 

@@ -18,12 +18,14 @@ from ppdp_spark.spark.data.profile import Profile, quasi_value, sensitive_value,
 from ppdp_spark.spark.data.survey_weights import units_of
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.engine.hidden_values import field, unseen_struct
+from ppdp_spark.spark.engine.hidden_values import beside_unseen, field
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ReleaseSpec
 
 _BOUNDS = "bounds"
+_STOP = f"CAST(raise_error('{CHANGED}') AS INT)"
 
 
 def encode_rows(
@@ -73,7 +75,7 @@ def encode_rows(
     if texts:
         rows = _looked_up(rows, texts)
     if bounds:
-        rows = rows.withColumn(_BOUNDS, unseen_struct(rows.sparkSession, bounds))
+        rows = beside_unseen(rows, _BOUNDS, bounds)
     return rows.select(*(codes.get(name, F.col(name)).alias(name) for name in names))
 
 
@@ -151,14 +153,15 @@ def _looked_up(rows: DataFrame, texts: Mapping[str, _Texts]) -> DataFrame:
         for column, of in enumerate(texts.values())
     ]
     table = pa.concat_tables(listed).combine_chunks()
-    known = rows.sparkSession.createDataFrame(table, "text string, code int, column int")
-    known = F.broadcast(known.select(F.xxhash64("column", "text").alias("hash"), "text", "code"))
+    known = from_arrow(rows.sparkSession, table)
+    known = F.broadcast(known.selectExpr("xxhash64(`column`, text) AS hash", "text", "code"))
+    names = rows.columns
     for column, (name, of) in enumerate(texts.items()):
-        found = F.when(F.col(name) == F.col("text"), F.col("code"))
-        missing = F.when(F.col(name).isNull(), F.lit(of.null_code)).otherwise(_stop("int"))
-        code = F.coalesce(found, missing).cast(_narrowest(of.first_code + len(of.values)))
-        joined = rows.join(known, F.xxhash64(F.lit(column), F.col(name)) == F.col("hash"), "left")
-        rows = joined.select(*(code.alias(name) if other == name else F.col(other) for other in rows.columns))
+        # As SQL, an expression is one call to the JVM, and not one for each of its parts.
+        found = f"CASE WHEN {name} = text THEN code WHEN {name} IS NULL THEN {of.null_code} ELSE {_STOP} END"
+        code = f"CAST({found} AS {_narrowest(of.first_code + len(of.values))}) AS {name}"
+        joined = rows.join(known, F.expr(f"xxhash64({column}, {name}) = hash"), "left")
+        rows = joined.selectExpr(*(code if other == name else other for other in names))
     return rows
 
 
@@ -172,7 +175,7 @@ def _narrowest(largest: int) -> str:
 
 def dictionary(session: SparkSession, values: Sequence[str | None], *, first_code: int = 0) -> DataFrame:
     """Texts with their codes, as data: a plan that joins it does not show a value."""
-    return session.createDataFrame(_numbered(values, first_code), "text string, code int")
+    return from_arrow(session, _numbered(values, first_code))
 
 
 def _numbered(values: Sequence[str | None], first_code: int) -> pa.Table:
@@ -184,7 +187,7 @@ def typed_values(session: SparkSession, values: Sequence[str | None], kind: str)
     """Texts as values of a column's own type, as Spark reads them."""
     if kind == "string":
         return pa.array(values, pa.string())
-    typed = dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")).toArrow()
+    typed = to_arrow(dictionary(session, values).select("code", F.col("text").cast(kind).alias("value")))
     return typed.sort_by("code").column("value").combine_chunks()
 
 

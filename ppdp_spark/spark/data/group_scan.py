@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame
 
 from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 
 Reduced = TypeVar("Reduced")
 
@@ -85,7 +87,7 @@ def reduce_groups(
 ) -> list[Any]:
     """What each reduction makes of a table of groups, in one scan of it."""
     task = ReduceGroups(tuple(reductions), reading)
-    found = groups.mapInArrow(task, "reduced binary").toArrow().column(0).to_pylist()
+    found = to_arrow(in_tasks(groups, task, "reduced binary")).column(0).to_pylist()
     # Written by this program's own tasks a moment ago, over Spark's channel.
     parts = [pickle.loads(part) for part in found]
     if not parts:

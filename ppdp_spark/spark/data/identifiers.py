@@ -26,6 +26,8 @@ from ppdp_spark.spark.data.sameness import folded, hashed_alike, holds
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import VARIANT, to_arrow
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec
@@ -67,7 +69,7 @@ def _require(table: DataFrame, columns: ColumnsSpec, problem: Callable[[DataFram
         f"`columns.identifiers`: `{name}` is {kind.simpleString()}, which cannot be compared; "
         "cast it to text, or list it in `columns.may_repeat`"
         for name, kind in types.items()
-        if holds(kind, T.MapType, T.VariantType)
+        if holds(kind, T.MapType, *VARIANT)
     ]
     if unfit:
         raise DataError(unfit)
@@ -105,7 +107,7 @@ def _shared(table: DataFrame, name: str, *, person: str) -> str | None:
 def some_hash_repeats(table: DataFrame, hashed: Column) -> bool:
     """Whether any of the 64-bit numbers stands on two rows, by one shuffle of the numbers alone."""
     placed = table.select(hashed.alias("hash")).repartition("hash")
-    return bool(placed.mapInArrow(_find_repeats, "repeats boolean").toArrow().num_rows)
+    return bool(to_arrow(in_tasks(placed, _find_repeats, "repeats boolean")).num_rows)
 
 
 def _find_repeats(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -146,7 +148,7 @@ def require_households(table: DataFrame, columns: ColumnsSpec) -> None:
         return
     name = columns.household.column
     kind = table.schema[name].dataType
-    if isinstance(kind, T.MapType | T.VariantType):
+    if isinstance(kind, (T.MapType, *VARIANT)):
         raise DataError(
             f"`columns.household`: `{name}` is {kind.simpleString()}, which cannot be compared; "
             "cast it to text"

@@ -18,12 +18,13 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from ppdp_spark.spark.data.sameness import folded
+from ppdp_spark.spark.engine.versions import VARIANT
 
 _NULL = "-"
 _WORD = 16
 """Hexadecimal digits of a 64-bit word."""
 
-_NESTED = T.ArrayType | T.StructType | T.MapType | T.VariantType
+_NESTED = (T.ArrayType, T.StructType, T.MapType, *VARIANT)
 
 
 def is_integer(types: Mapping[str, T.DataType]) -> bool:
@@ -85,6 +86,6 @@ def _plain(value: Column, kind: T.DataType, as_printed: bool) -> Column:
     if isinstance(kind, T.MapType):
         pair = T.StructType([T.StructField("key", kind.keyType), T.StructField("value", kind.valueType)])
         return F.array_sort(F.transform(F.map_entries(value), lambda entry: _json(entry, pair, as_printed)))
-    if isinstance(kind, T.VariantType):
+    if isinstance(kind, VARIANT):
         return F.to_json(value)
     return F.hex(value) if isinstance(kind, T.StringType) else _text(value, kind, as_printed)

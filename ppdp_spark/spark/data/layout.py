@@ -363,13 +363,6 @@ def _each_once(values: NDArray[np.int32], offsets: IntArray) -> tuple[NDArray[np
 _MARKS = (T.StructField(C.SIZE, T.IntegerType()), T.StructField(C.SOUND, T.BooleanType()))
 
 
-def unpacked(arrays: Mapping[str, pa.Array], packing: Packing) -> dict[str, pa.Array]:
-    """Arrays of people with the codes that their words hold."""
-    words = [arrays[C.word(w)].to_numpy(zero_copy_only=False) for w in range(packing.words)]
-    codes = packing.unpacked(words)
-    return {**arrays, **{name: pa.array(values) for name, values in codes.items()}}
-
-
 def _lists(
     arrays: Mapping[str, pa.Array], names: list[str], order: IntArray, starts: NDArray[np.int64]
 ) -> dict[str, pa.Array]:

@@ -25,6 +25,7 @@ from ppdp_spark.spark.data.tables import require_declared, sensitive_places
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.held_tables import Save
+from ppdp_spark.spark.engine.versions import VARIANT
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec, PersonSpec
@@ -121,7 +122,7 @@ def _require_types(table: DataFrame, columns: ColumnsSpec, person: PersonSpec) -
     problems = []
     for field, name in _compared(columns, person):
         kind = table.schema[name].dataType
-        if isinstance(kind, T.MapType | T.VariantType):
+        if isinstance(kind, (T.MapType, *VARIANT)):
             problems.append(
                 f"`{field}`: `{name}` is {kind.simpleString()}, which cannot be compared; cast it to text"
             )

@@ -27,6 +27,7 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+from ppdp_spark.spark.engine.versions import to_arrow
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ReleaseSpec, SensitiveSpec
@@ -302,7 +303,7 @@ def _distinct(rows: DataFrame, name: str) -> pa.ChunkedArray:
     """Distinct categories of a column, one more than are allowed at the most."""
     value = quasi_value(name, "categorical", rows)
     texts = rows.select((F.explode(value) if _several(rows, name) else value).alias("text")).distinct()
-    return texts.limit(MOST_CATEGORIES + 2).toArrow().column(0)
+    return to_arrow(texts.limit(MOST_CATEGORIES + 2)).column(0)
 
 
 def _categories(found: Mapping[str, pa.ChunkedArray]) -> dict[str, list[str]]:
@@ -353,7 +354,7 @@ def _sensitive_domain(
     value, shown = sensitive_value(declared, rows), _shown(spec, declared)
     value = F.array_distinct(value) if shown == RECORDS else value
     single = rows.select((value if declared.case == "svpi" else F.explode(value)).alias("v"))
-    counted = single.groupBy("v").count().limit(most + 1).toArrow()
+    counted = to_arrow(single.groupBy("v").count().limit(most + 1))
     if counted.num_rows > most:
         raise DataError(
             f"sensitive column `{declared.column}` has more than {most:,} distinct values; "

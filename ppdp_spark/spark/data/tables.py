@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.data.sameness import hashed_alike
+from ppdp_spark.spark.engine.versions import VARIANT
 
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec, ReleaseSpec, SensitiveSpec
@@ -85,7 +86,7 @@ def assign_roles(table: DataFrame, columns: ColumnsSpec, *, source: DataFrame | 
     sensitive = _sensitive_types(columns, types, problems)
     problems += [*_weight_problems(columns, types), *_collation_problems(columns, types)]
     for name in columns.publish_as_is:
-        if isinstance(types.get(name), T.MapType | T.VariantType):
+        if isinstance(types.get(name), (T.MapType, *VARIANT)):
             problems.append(
                 f"`columns.publish_as_is`: `{name}` is {types[name].simpleString()}, which has no order"
             )
@@ -103,7 +104,7 @@ def require_columns(table: DataFrame, columns: ColumnsSpec) -> None:
     _sensitive_types(columns, types, problems)
     problems += [*_weight_problems(columns, types), *_collation_problems(columns, types)]
     for name in [columns.group] if columns.group else columns.quasi_identifiers:
-        if isinstance(types.get(name), T.MapType | T.VariantType):
+        if isinstance(types.get(name), (T.MapType, *VARIANT)):
             problems.append(f"`{name}` is {types[name].simpleString()}: groups cannot be formed by it")
     if problems:
         raise DataError(problems)

@@ -16,6 +16,7 @@ from ppdp_spark.spark.data.sameness import folded
 from ppdp_spark.spark.data.tables import KINDS, beyond_exact_digits
 from ppdp_spark.spark.engine.column_names import column
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+from ppdp_spark.spark.engine.versions import to_arrow
 
 VALUE, PEOPLE, SIZE = "value", "people", "size"
 _DATES = T.DateType | T.TimestampType | T.TimestampNTZType
@@ -61,7 +62,7 @@ def _facts(table: DataFrame, name: str) -> ColumnFacts:
         F.sum(F.when(value.isNull(), people)).alias("nulls"),
         *told,
     )
-    rows = sizes.toArrow().to_pylist()
+    rows = to_arrow(sizes).to_pylist()
     return ColumnFacts(
         name,
         "other" if beyond_exact_digits(kind) else KINDS.get(type(kind), "other"),

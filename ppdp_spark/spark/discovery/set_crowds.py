@@ -23,6 +23,8 @@ from ppdp_spark.spark.discovery.column_survey import SIZE, size_class
 from ppdp_spark.spark.discovery.value_codes import CodedColumns, dense
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.fragments import FRAGMENT_ROWS
 
 MOST_ROWS = 5 * FRAGMENT_ROWS
@@ -66,8 +68,8 @@ class SetCounter:
         table = self.coded.words.select(*(C.word(word) for word in words))
         tasks = -(-self.columns[anchor].people // self.fragment)
         count = _Fragment(tuple(sets), self.coded)
-        placed = table.repartition(tasks, self.coded.code(anchor)).mapInArrow(count, _COUNTED)
-        summed = placed.groupBy(SET, SIZE).agg(F.sum("crowds"), F.sum("held")).toArrow()
+        placed = in_tasks(table.repartition(tasks, self.coded.code(anchor)), count, _COUNTED)
+        summed = to_arrow(placed.groupBy(SET, SIZE).agg(F.sum("crowds"), F.sum("held")))
         parts: list[list[tuple[int, int, int]]] = [[] for _ in sets]
         for position, *counted in zip(*(column.to_pylist() for column in summed.columns), strict=True):
             parts[position].append((counted[0], counted[1], counted[2]))
@@ -78,7 +80,7 @@ class SetCounter:
         codes = [self.coded.code(place).alias(C.code(place)) for place in columns]
         counted = self.coded.words.select(*codes).groupBy(*(C.code(place) for place in columns)).count()
         sizes = counted.groupBy(size_class(F.col("count")).alias(SIZE))
-        summed = sizes.agg(F.count(F.lit(1)), F.sum("count")).toArrow()
+        summed = to_arrow(sizes.agg(F.count(F.lit(1)), F.sum("count")))
         rows = zip(*(column.to_pylist() for column in summed.columns), strict=True)
         return {columns: Crowds.of(rows)}
 

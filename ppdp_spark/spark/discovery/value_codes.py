@@ -26,6 +26,7 @@ from ppdp_spark.spark.data.key_names import key_digest, words
 from ppdp_spark.spark.discovery.column_survey import VALUE, values_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
+from ppdp_spark.spark.engine.versions import to_arrow
 
 MOST_GATHERED = 65_536
 """Of columns with more values than these the codes are long, and compared by tasks."""
@@ -95,7 +96,7 @@ def _code(table: DataFrame, facts: ColumnFacts) -> tuple[Column, Bits]:
             if not some_hash_repeats(told, F.col("hash").bitwiseAND((1 << LONGEST) - 1)):
                 return hashed, long
             continue
-        bits = telling_bits(told.select("hash").toArrow().column(0).to_numpy())
+        bits = telling_bits(to_arrow(told.select("hash")).column(0).to_numpy())
         if bits is not None:
             return hashed, bits
     raise InternalError("values of a column have no codes that tell them apart")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ppdp_spark.core.data.groups import IntArray
+from ppdp_spark.core.data.packing import Packing
+from ppdp_spark.spark.engine import column_names as C
 
 
 def whole(table: pa.Table, name: str) -> pa.Array:
@@ -33,3 +37,10 @@ def codes_of(column: pa.Array, values: pa.Array) -> IntArray:
             raise LookupError("null is none of the values expected")
         codes = codes.fill_null(null)
     return np.asarray(codes.to_numpy(zero_copy_only=False))
+
+
+def unpacked(arrays: Mapping[str, pa.Array], packing: Packing) -> dict[str, pa.Array]:
+    """Arrays of people with the codes that their words hold."""
+    words = [arrays[C.word(w)].to_numpy(zero_copy_only=False) for w in range(packing.words)]
+    codes = packing.unpacked(words)
+    return {**arrays, **{name: pa.array(values) for name, values in codes.items()}}

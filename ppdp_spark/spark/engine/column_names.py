@@ -33,6 +33,12 @@ WEIGHT = "weight"
 WEIGHTS, POPULATION = "weights", "population"
 """Of groups: these units of each person, for the owner, and their sum."""
 
+COUNTED_VALUES, COUNTS = "group_values", "group_counts"
+"""Of groups: the values that occur, and how often."""
+
+LOWS, HIGHS = "prior_lows", "prior_highs"
+"""Of groups: the extrema of the priors of these values, in each attribute set."""
+
 
 def code(position: int) -> str:
     """The column of codes of the quasi-identifier at `position`."""

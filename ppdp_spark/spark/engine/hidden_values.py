@@ -1,8 +1,7 @@
 """Values that expressions use and plans do not show.
 
 A literal is part of a plan, and plans are in event logs, in the Spark UI and in logs. What travels as
-data is in none of them. A subquery of one value is read before the job and compiled into its code:
-it costs nothing a row.
+data is in none of them.
 """
 
 from __future__ import annotations
@@ -10,21 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+
+from ppdp_spark.spark.engine.versions import beside_value, from_arrow
 
 Value = int | float | str
 
 
-def unseen(session: SparkSession, value: Value) -> Column:
-    """A constant: a 64-bit integer, a double or a text."""
-    return session.createDataFrame(pa.table({"value": _array(value)})).scalar()
-
-
-def unseen_struct(session: SparkSession, values: Sequence[Value]) -> Column:
-    """Many constants as one column; field `c0` is the first. To be added to a table once, then used."""
-    table = session.createDataFrame(pa.table({field(i): _array(value) for i, value in enumerate(values)}))
-    return table.select(F.struct(*table.columns)).scalar()
+def beside_unseen(rows: DataFrame, name: str, values: Sequence[Value]) -> DataFrame:
+    """Rows with a column of constants: 64-bit integers, doubles or texts; its field `c0` is the first."""
+    table = from_arrow(rows.sparkSession, pa.table({field(i): _array(v) for i, v in enumerate(values)}))
+    return beside_value(rows, name, table.select(F.struct(*table.columns)))
 
 
 def field(position: int) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from pyspark import inheritable_thread_target
 from pyspark.sql import SparkSession
+
+from ppdp_spark.spark.engine.versions import in_thread
 
 Found = TypeVar("Found")
 
@@ -20,5 +21,5 @@ def all_at_once(session: SparkSession, jobs: Sequence[Callable[[], Found]]) -> l
     Jobs inherit what their caller has set for its own, such as a job group.
     """
     with ThreadPoolExecutor(JOBS_AT_ONCE) as pool:
-        begun = [pool.submit(inheritable_thread_target(session)(job)) for job in jobs]
+        begun = [pool.submit(in_thread(session, job)) for job in jobs]
     return [each.result() for each in begun]

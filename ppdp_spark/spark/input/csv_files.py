@@ -19,6 +19,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.report.format.quoted_names import printable
+from ppdp_spark.run.inputs.csv_header import header_problem
 from ppdp_spark.spark.data.tables import declared_columns
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
@@ -26,7 +27,6 @@ from ppdp_spark.spark.engine.aggregates import only_row
 if TYPE_CHECKING:
     from ppdp_spark.spec import ColumnsSpec, InputSpec
 
-_SEPARATORS = {";": "`;`", "\t": 'a tab, written "\\t"', "|": "`|`", ",": "`,`"}
 _NUMBERS = (T.IntegerType, T.LongType, T.DoubleType, T.DecimalType)
 _RAGGED = "ppdp ragged row"
 _LEADING_ZERO = r"^\s*[+-]?0[0-9]"
@@ -115,31 +115,10 @@ def _given(source: InputSpec) -> dict[str, str]:
 
 
 def _require_header(table: DataFrame, source: InputSpec, known: CsvColumns) -> None:
-    """Say what is wrong with a file whose first line names no column; it may be a row, and is not shown."""
-    names = table.columns
-    if not names:
-        raise DataError(f"`input` ({source.path}) is empty: it has no header and no rows")
-    if known.expected & set(names) or not known.expected:
-        return
-    counts = {
-        mark: sum(name.count(mark) for name in names) for mark in _SEPARATORS if mark != _separator(source)
-    }
-    likely = max(counts, key=lambda mark: counts[mark])
-    columns = f"{len(names):,} column{'s' if len(names) > 1 else ''}"
-    if len(names) == 1 and counts[likely]:
-        raise DataError(
-            f"`input` ({source.path}): the header has one column; did you mean {_SEPARATORS[likely]}? "
-            "Say so with `input: {separator: ...}`"
-        )
-    raise DataError(
-        f"`input` ({source.path}): its first line has {columns}, none of them named in the spec: "
-        "the first line must hold the names of the columns"
-    )
-
-
-def _separator(source: InputSpec) -> str:
-    given = _given(source)
-    return source.separator or given.get("sep", given.get("delimiter", ","))
+    """Say what is wrong with a file whose first line names no column."""
+    problem = header_problem(table.columns, source, known.expected)
+    if problem is not None:
+        raise DataError(problem)
 
 
 @dataclass(frozen=True)

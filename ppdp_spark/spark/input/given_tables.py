@@ -14,6 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from ppdp_spark.errors import DataError
 from ppdp_spark.report.format.quoted_names import printable
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.spark.engine.versions import from_arrow
 from ppdp_spark.spark.input.csv_files import CsvColumns
 from ppdp_spark.spark.input.read_table import read_table
 
@@ -59,8 +60,7 @@ def spark_frame(table: TableLike, spark: SparkSession) -> DataFrame:
     problems = [_unfit(table[name]) for name, column in columns.items() if column is None]
     if problems:
         raise DataError(problems)
-    arrow = pa.table(columns)
-    return spark.createDataFrame(arrow, from_arrow_schema(arrow.schema, prefer_timestamp_ntz=True))
+    return from_arrow(spark, pa.table(columns))
 
 
 def _require_names(table: pd.DataFrame) -> None:

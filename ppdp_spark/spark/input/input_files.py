@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.errors import CHANGED, DataError
+from ppdp_spark.run.translated_errors import condition_of
 from ppdp_spark.spark.engine.aggregates import only_row
 
 
@@ -81,4 +82,4 @@ def _remote_state(spark: SparkSession, paths: Sequence[str]) -> str:
         state = F.bit_xor(F.xxhash64("path", "length", "modificationTime"))
         return str(tuple(only_row(files.agg(F.count(F.lit(1)), F.sum("length"), state))))
     except AnalysisException as error:
-        return f"absent {error.getCondition()}"
+        return f"absent {condition_of(error)}"

@@ -8,6 +8,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import DataError
+from ppdp_spark.run.translated_errors import condition_of
 from ppdp_spark.spark.input.brought_files import brought
 from ppdp_spark.spark.input.csv_files import CsvColumns, read_csv
 
@@ -32,11 +33,11 @@ def read_table(
             return read_csv(spark, source, known or CsvColumns(), path)
         return spark.read.format(source.format or "parquet").options(**source.options).load(path)
     except AnalysisException as error:
-        reason = error.getCondition() or "unreadable"
+        reason = condition_of(error) or "unreadable"
         raise DataError(
             f"`input` ({name}) cannot be read: {reason}. Check the path and the format."
         ) from None
     except PySparkException as error:
         raise DataError(
-            f"`input` ({name}) cannot be read as {source.format}: {error.getCondition()}."
+            f"`input` ({name}) cannot be read as {source.format}: {condition_of(error)}."
         ) from None

@@ -21,6 +21,8 @@ from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray
 from ppdp_spark.errors import TWO_WAYS, DataError
 from ppdp_spark.spark.data.group_scan import Reduction, merged
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 
 UNREADABLE = b""
 """What a task gives instead of a result when it cannot read its share."""
@@ -134,7 +136,7 @@ def reduce_runs(rows: DataFrame, reductions: Sequence[Reduction[Any]], width: in
     """
     task = ReduceRuns(tuple(reductions), width)
     wanted = rows.select(C.GROUP_ID, "description", C.SENSITIVE)
-    return combined(wanted.mapInArrow(task, "reduced binary").toArrow(), reductions)
+    return combined(to_arrow(in_tasks(wanted, task, "reduced binary")), reductions)
 
 
 def combined(found: pa.Table, reductions: Sequence[Reduction[Any]]) -> list[Any] | None:

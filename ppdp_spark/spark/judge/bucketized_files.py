@@ -22,6 +22,8 @@ from ppdp_spark.run.storage import QI_TABLE, Folder
 from ppdp_spark.spark.data.group_scan import Reduction, merged
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, whole
+from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, combined
 from ppdp_spark.spark.judge.prior_extrema import bound_names
 
@@ -59,7 +61,7 @@ class BucketFiles:
         if not names[0] or names[0] != names[1]:
             return None
         listed = pa.table({"share": pa.array(range(len(names[0])), pa.int32()), "name": names[0]})
-        parts = spark.createDataFrame(listed).repartitionById(len(names[0]), "share")
+        parts = one_task_each(from_arrow(spark, listed), "share", len(names[0]))
         return cls(parts, folder, table, column, values, single)
 
     def with_extrema(self, folder: Folder, sets: int) -> BucketFiles:
@@ -73,7 +75,7 @@ class BucketFiles:
             self.folder, table, self.column, self.values, self.single, self.extrema, self.sets
         )
         task = ReduceBuckets(reading, tuple(reductions), width)
-        return combined(self.names.mapInArrow(task, "reduced binary").toArrow(), reductions)
+        return combined(to_arrow(in_tasks(self.names, task, "reduced binary")), reductions)
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ class ReadBuckets:
         place = np.minimum(np.searchsorted(numbers, group), len(numbers) - 1)
         people = np.zeros(len(numbers), np.int64)
         np.add.at(people, place, counts)
-        if (numbers[place] != group).any() or (self.single and (people != sizes).any()):
+        differing = (numbers[place] != group).any() or (self.single and (people != sizes).any())
+        if differing or (counts < 1).any():
             raise DataError(TWO_WAYS)
         return BucketTables(numbers, sizes, place, codes, counts, self._bounds(name, group, codes, counts))
 

@@ -6,7 +6,7 @@ dictionary that has it. What cannot be read in this way is left to the engine, w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,8 @@ from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.group_scan import Reduction
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of, encoded
+from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, ReduceRuns, combined
 from ppdp_spark.stores.store import Store
 
@@ -29,6 +31,38 @@ _SHARE = 4
 
 _BATCH_ROWS = 1 << 18
 _PRIME, _TURN, _NOTHING = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(0x2545F4914F6CDD1D)
+
+
+def shares_of_files(spark: SparkSession, folder: Folder) -> DataFrame | None:
+    """Which row groups of which file each task reads; None if there are none, or one is broken.
+
+    `row` is the number of the first row of a share in its file, and `file` that of the file in the folder.
+    """
+    rows = []
+    for file, (name, _) in enumerate(folder.files(".parquet")):
+        place = folder / name
+        try:
+            metadata = pq.read_metadata(place.arrow_file(ranged=True))
+        except (OSError, pa.ArrowException):
+            return None
+        groups = metadata.num_row_groups
+        ends = np.cumsum([0, *(metadata.row_group(g).num_rows for g in range(groups))])
+        firsts = range(0, groups, _SHARE)
+        rows += [(place.path, file, g, min(g + _SHARE, groups), int(ends[g])) for g in firsts]
+    if not rows:
+        return None
+    columns = zip(("path", "file", "first", "end", "row"), zip(*rows, strict=True), strict=True)
+    table = pa.table({"share": pa.array(range(len(rows)), pa.int32()), **dict(columns)})
+    return one_task_each(from_arrow(spark, table), "share", len(rows))
+
+
+def batches_of_share(
+    store: Store, share: Mapping[str, Any], columns: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """The columns of one share of a file, texts by their dictionaries."""
+    with pq.ParquetFile(store.open(share["path"]), read_dictionary=list(columns)) as file:
+        chosen = list(range(share["first"], share["end"]))
+        yield from file.iter_batches(_BATCH_ROWS, row_groups=chosen, columns=list(columns))
 
 
 @dataclass(frozen=True)
@@ -59,22 +93,8 @@ class ReleaseFiles:
         values: pa.Array,
     ) -> ReleaseFiles | None:
         """The files of a folder; None if not all are in order."""
-        rows = []
-        for name, _ in folder.files(".parquet"):
-            file = folder / name
-            try:
-                groups = pq.read_metadata(file.arrow_file(ranged=True)).num_row_groups
-            except (OSError, pa.ArrowException):
-                return None
-            rows += [(file.path, g, min(g + _SHARE, groups)) for g in range(0, groups, _SHARE)]
-        if not rows:
-            return None
-        paths, firsts, ends = zip(*rows, strict=True)
-        table = pa.table(
-            {"share": pa.array(range(len(rows)), pa.int32()), "path": paths, "first": firsts, "end": ends}
-        )
-        parts = spark.createDataFrame(table).repartitionById(len(rows), "share")
-        return cls(folder.store, parts, tuple(described), sensitive, values)
+        parts = shares_of_files(spark, folder)
+        return None if parts is None else cls(folder.store, parts, tuple(described), sensitive, values)
 
     def with_extrema(self, folder: Folder, sets: int) -> None:
         """None: the owner's extrema lie in files of their own order."""
@@ -83,7 +103,7 @@ class ReleaseFiles:
         """What each reduction makes of the groups; None if they do not lie together, or are not readable."""
         runs = ReduceRuns(tuple(reductions), width)
         task = ReduceFiles(runs, self.store, self.described, self.sensitive, self.values)
-        return combined(self.parts.mapInArrow(task, "reduced binary").toArrow(), reductions)
+        return combined(to_arrow(in_tasks(self.parts, task, "reduced binary")), reductions)
 
 
 @dataclass(frozen=True)
@@ -108,10 +128,7 @@ class ReduceFiles:
         """Group number, hash of the description and code of the value, of every row."""
         wanted = [C.GROUP_ID, *self.described, *([] if self.sensitive is None else [self.sensitive])]
         for share in shares:
-            with pq.ParquetFile(self.store.open(share["path"]), read_dictionary=wanted) as file:
-                chosen = list(range(share["first"], share["end"]))
-                for batch in file.iter_batches(_BATCH_ROWS, row_groups=chosen, columns=wanted):
-                    yield self._narrow(batch)
+            yield from map(self._narrow, batches_of_share(self.store, share, wanted))
 
     def _narrow(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         marks = np.zeros(batch.num_rows, np.uint64)

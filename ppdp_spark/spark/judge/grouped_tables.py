@@ -20,6 +20,7 @@ from ppdp_spark.spark.data.profile import RECORDS, ROWS, labels_of, natural_orde
 from ppdp_spark.spark.data.sameness import null_as_element, text_of
 from ppdp_spark.spark.data.tables import element_of
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import reduce_runs
 from ppdp_spark.spark.judge.counts import PERSON, CountGroups, placed_rows
 
@@ -196,7 +197,7 @@ def rows_of_groups(table: DataFrame, name: str, description: Column) -> Grouped:
 def value_counts(values: DataFrame, kind: T.DataType) -> tuple[tuple[str | None, ...], tuple[int, ...]]:
     """Distinct texts of column `value` with the sum of `count`, in the order of codes."""
     element = element_of(kind)
-    found = values.groupBy(C.VALUE).agg(F.sum(C.COUNT)).toArrow()
+    found = to_arrow(values.groupBy(C.VALUE).agg(F.sum(C.COUNT)))
     pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: natural_order(pair[0], element.simpleString()))
     return tuple(text for text, _ in ordered), tuple(int(number) for _, number in ordered)

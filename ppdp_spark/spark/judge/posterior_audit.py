@@ -18,6 +18,8 @@ from ppdp_spark.core.criteria.robustness.priors import PeoplePriors, matched
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.errors import DataError
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import one_partition_each, to_arrow
 from ppdp_spark.spark.judge.counts import group_names
 from ppdp_spark.spark.partition.fragments import FRAGMENT_ROWS
 from ppdp_spark.spark.partition.place_people import NO_PRIOR, dense_priors
@@ -108,7 +110,7 @@ def audit_rows(
     tasks = max(2, -(-people // FRAGMENT_ROWS))
     located = rows.withColumn(TASK, F.pmod(F.col("first"), F.lit(tasks)).cast("int"))
     together = beside_people(located, TASK, tasks, priors, ())
-    placed = together.repartitionById(tasks, F.col(TASK)).drop(TASK)
-    found = placed.mapInArrow(AuditGroups(audit, width), "found binary").toArrow().column(0).to_pylist()
+    placed = one_partition_each(together, tasks, F.col(TASK)).drop(TASK)
+    found = to_arrow(in_tasks(placed, AuditGroups(audit, width), "found binary")).column(0).to_pylist()
     # Written by this program's own tasks a moment ago, over Spark's channel.
     return audit.decide(reduce(audit.merge, (pickle.loads(part) for part in found)))

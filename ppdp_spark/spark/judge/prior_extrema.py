@@ -21,17 +21,16 @@ from ppdp_spark.core.data.groups import COUNT_CELLS, GroupSummaries, IntArray, P
 from ppdp_spark.spark.data.encode import decode, dictionary
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
-from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
 
 
 def extrema_rows(numbered: DataFrame, values: Sequence[str | None], sets: int) -> DataFrame:
     """One row per group and value, from numbered groups with their prior columns."""
-    each = F.posexplode(COUNTED_VALUES).alias("place", C.VALUE)
-    rows = numbered.select(C.GROUP_ID, COUNTS, LOWS, HIGHS, each)
-    wanted = [F.col(C.GROUP_ID), F.col(C.VALUE), F.get(COUNTS, F.col("place")).alias(C.COUNT)]
+    each = F.posexplode(C.COUNTED_VALUES).alias("place", C.VALUE)
+    rows = numbered.select(C.GROUP_ID, C.COUNTS, C.LOWS, C.HIGHS, each)
+    wanted = [F.col(C.GROUP_ID), F.col(C.VALUE), F.get(C.COUNTS, F.col("place")).alias(C.COUNT)]
     for s in range(sets):
         at = F.col("place") * sets + s
-        wanted += [F.get(LOWS, at).alias(f"low_{s}"), F.get(HIGHS, at).alias(f"high_{s}")]
+        wanted += [F.get(C.LOWS, at).alias(f"low_{s}"), F.get(C.HIGHS, at).alias(f"high_{s}")]
     return decode(rows.select(*wanted), C.VALUE, values, first_code=0)
 
 

@@ -8,21 +8,30 @@ than these; that every column is in this order is not taken on trust.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.groups import IntArray
+from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.data.encode import typed_values
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import codes_of
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
+from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE
+from ppdp_spark.spark.judge.generalized_files import batches_of_share, shares_of_files
+from ppdp_spark.spark.parquet.read_folder import read_folder
+from ppdp_spark.stores.store import Store
 
 _FILE, _ROW = "file", "row"
+_FOUND = "found binary"
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,34 @@ class FindDisorder:
         return wrong, [Stretch(*each) for each in ends]
 
 
+@dataclass(frozen=True)
+class FindDisorderInFiles:
+    """The same of shares of files, which the task reads by itself; nothing if it cannot read one."""
+
+    task: FindDisorder
+    store: Store
+    columns: tuple[str, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        shares = [share for batch in batches for share in batch.to_pylist()]
+        try:
+            found = list(self.task(self._rows(shares)))
+        except (OSError, LookupError, pa.ArrowException):
+            found = [pa.RecordBatch.from_pydict({"found": pa.array([UNREADABLE], pa.binary())})]
+        yield from found
+
+    def _rows(self, shares: Iterable[Mapping[str, Any]]) -> Iterator[pa.RecordBatch]:
+        for share in shares:
+            first = share["row"]
+            for batch in batches_of_share(self.store, share, [C.GROUP_ID, *self.columns]):
+                rows = np.arange(first, first + batch.num_rows)
+                groups = batch.column(0).cast(pa.int64())
+                first += batch.num_rows
+                placed = [pa.array(np.full(batch.num_rows, share["file"])), pa.array(rows), groups]
+                arrays = [*placed, *batch.columns[1:]]
+                yield pa.RecordBatch.from_arrays(arrays, [_FILE, _ROW, C.GROUP_ID, *self.columns])
+
+
 def _disorder(before: IntArray, after: IntArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Whether groups go back, or within a group the values of any column do."""
     back = np.asarray(after < before)
@@ -81,29 +118,44 @@ def _disorder(before: IntArray, after: IntArray) -> np.ndarray[tuple[int], np.dt
     return np.asarray(back[:, 0] | (same & back[:, 1:].any(axis=1)))
 
 
-def out_of_order(table: DataFrame, files: Iterable[str], columns: Mapping[str, Sequence[str | None]]) -> int:
-    """Rows of a table that stand before a row they should follow: by group, then by each column.
+def out_of_order(spark: SparkSession, folder: Folder, columns: Mapping[str, Sequence[str | None]]) -> int:
+    """Rows of a published table that stand before a row they should follow: by group, then by each column.
 
-    where
-        files    names of the files that the table is read from, in their order
-        columns  those that must be sorted within each group, with all their values in the order of codes
+    `columns` are those that must be sorted within each group, with all their values in the order of codes.
     """
-    session, names = table.sparkSession, list(files)
-    listed = session.createDataFrame(pa.table({"name": pa.array(names, pa.string())}))
-    hashes = listed.select("name", F.xxhash64("name").alias("hash")).toArrow().to_pylist()
-    place = {each["hash"]: names.index(each["name"]) for each in hashes}
+    table = read_folder(spark, folder, placed=True)
+    kinds = {name: table.schema[name].dataType.simpleString() for name in columns}
+    task = FindDisorder(tuple(typed_values(spark, values, kinds[name]) for name, values in columns.items()))
+    shares = shares_of_files(spark, folder)
+    if shares is not None:
+        found = to_arrow(in_tasks(shares, FindDisorderInFiles(task, folder.store, tuple(columns)), _FOUND))
+        if UNREADABLE not in found.column(0).to_pylist():
+            return _disorder_in_all(found, lambda file: file)
+    return _out_of_order_rows(table, [name for name, _ in folder.files(".parquet")], task, columns)
+
+
+def _out_of_order_rows(
+    table: DataFrame, files: Sequence[str], task: FindDisorder, columns: Iterable[str]
+) -> int:
+    """The same where only the engine can read the files, whose names are in their order."""
+    session = table.sparkSession
+    listed = from_arrow(session, pa.table({"name": pa.array(files, pa.string())}))
+    hashes = to_arrow(listed.select("name", F.xxhash64("name").alias("hash"))).to_pylist()
+    place = {each["hash"]: files.index(each["name"]) for each in hashes}
     wanted = [
         F.xxhash64(F.col("_metadata.file_name")).alias(_FILE),
         F.col("_metadata.row_index").alias(_ROW),
         F.col(C.GROUP_ID).cast("bigint").alias(C.GROUP_ID),
         *(C.column(name) for name in columns),
     ]
-    kinds = {name: table.schema[name].dataType.simpleString() for name in columns}
-    known = tuple(typed_values(session, values, kinds[name]) for name, values in columns.items())
-    found = table.select(*wanted).mapInArrow(FindDisorder(known), "found binary").toArrow().column(0)
+    return _disorder_in_all(to_arrow(in_tasks(table.select(*wanted), task, _FOUND)), place.__getitem__)
+
+
+def _disorder_in_all(found: pa.Table, place: Callable[[int], int]) -> int:
+    """What the tasks found, put together; `place` is that of a file among all."""
     # Written by this program's own tasks a moment ago, over Spark's channel.
-    parts = [pickle.loads(part) for part in found.to_pylist()]
-    stretches = sorted((one for _, more in parts for one in more), key=lambda one: (place[one.file], one.row))
+    parts = [pickle.loads(part) for part in found.column(0).to_pylist()]
+    stretches = sorted((one for _, more in parts for one in more), key=lambda one: (place(one.file), one.row))
     return sum(int(wrong) for wrong, _ in parts) + _between(stretches)
 
 

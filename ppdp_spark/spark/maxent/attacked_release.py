@@ -20,6 +20,7 @@ from ppdp_spark.spark.data.encode import decode
 from ppdp_spark.spark.data.tables import require_columns
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
+from ppdp_spark.spark.engine.versions import from_arrow
 from ppdp_spark.spark.input.given_tables import TableLike, table_of
 from ppdp_spark.spark.input.read_table import read_table
 from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source
@@ -70,6 +71,7 @@ class Attacked:
             positive=max(mine.positive, default=0),
             negative=max(mine.negative, default=0),
             support=mine.support,
+            negated=mine.negated,
         )
         return mining.rules(self._counts, attribute_sets(number, sizes))
 
@@ -127,7 +129,7 @@ class Attacked:
                 "pseudonym": pa.array([known.name for known in people], pa.string()),
             }
         )
-        known = posterior.sparkSession.createDataFrame(names, "number int, pseudonym string")
+        known = from_arrow(posterior.sparkSession, names)
         told = named.join(F.broadcast(known), F.col("person") == F.col("number"), "left")
         ordered = told.orderBy(F.col("posterior").desc(), F.col(C.PEOPLE).desc(), "group", C.VALUE)
         folder.create(private=True)

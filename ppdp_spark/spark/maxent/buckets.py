@@ -30,7 +30,7 @@ from ppdp_spark.spark.judge.grouped_tables import with_codes
 
 GROUP, TUPLE = ("g1", "g2"), ("t1", "t2")
 NOTHING_HELD = ValueDomain((), ())
-CELLS, VALUES, SHARED = "cells", "values", "shared"
+CELLS, VALUES, SHARED, EXPECTED = "cells", "values", "shared", "expected"
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,9 @@ class Source:
 
     where
         kind        the form of the release, or `table`
-        cells       `g1, g2` (group), `t1, t2` (tuple), `q0, q1, …` as doubles or texts, `people`, and
-                    `shared`: whether they are only candidates for the places that others leave in the group
+        cells       `g1, g2` (group), `t1, t2` (tuple), `q0, q1, …` as doubles or texts, `people`,
+                    `shared`: whether they are only candidates for the places that others leave in the group,
+                    and `expected`: how many of them count here, where shares of people are stated
         held        `g1, g2`, `value` (text), `count`
         attributes  quasi-identifier -> `number` or `text`
         values      sensitive values in code order
@@ -95,14 +96,14 @@ def cells_of_people(people: DataFrame, attributes: int) -> DataFrame:
     """The cells of a table that shows who is in each group, one row per person."""
     shown = [F.first(C.code(j)).alias(C.code(j)) for j in range(attributes)]
     counted = people.groupBy(*GROUP, *TUPLE).agg(F.count(F.lit(1)).alias(C.PEOPLE), *shown)
-    return counted.withColumn(SHARED, F.lit(False))
+    return counted.withColumn(SHARED, F.lit(False)).withColumn(EXPECTED, F.col(C.PEOPLE).cast("double"))
 
 
 def bucket_rows(source: Source, question: Question) -> DataFrame:
     """One row a bucket: its cells with the mentioned attributes, and its values; both sorted by content."""
     places = [list(source.attributes).index(name) for name in question.attributes]
     shown = [F.col(C.code(j)).alias(f"a{i}") for i, j in enumerate(places)]
-    cell = F.struct(SHARED, *TUPLE, C.PEOPLE, *shown)
+    cell = F.struct(SHARED, *TUPLE, C.PEOPLE, EXPECTED, *shown)
     certain = F.sum(F.when(~F.col(SHARED), F.col(C.PEOPLE)).otherwise(0))
     listed = source.cells.groupBy(*GROUP).agg(
         F.sort_array(F.collect_list(cell)).alias(CELLS),
@@ -129,14 +130,16 @@ class Read:
     """Buckets of a batch, every cell a tuple of its own.
 
     where
-        group   the two numbers of each bucket
-        tuples  the two numbers of each tuple id
+        group     the two numbers of each bucket
+        tuples    the two numbers of each tuple id
+        expected  how many people count in each cell, where shares of people are stated
     """
 
     buckets: Buckets
     vocabulary: Vocabulary
     group: tuple[IntArray, IntArray]
     tuples: tuple[IntArray, IntArray]
+    expected: FloatArray
 
 
 def read_buckets(batch: pa.RecordBatch | pa.Table, question: Question) -> Read:
@@ -166,7 +169,8 @@ def read_buckets(batch: pa.RecordBatch | pa.Table, question: Question) -> Read:
     )
     shown = [cells[f"a{i}"] for i in range(len(question.attributes))]
     group = tuple(batch.column(name).to_numpy() for name in GROUP)
-    return Read(buckets, question.vocabulary(shown), (group[0], group[1]), (first, second))
+    expected = cells[EXPECTED].to_numpy()
+    return Read(buckets, question.vocabulary(shown), (group[0], group[1]), (first, second), expected)
 
 
 def _rows(
@@ -208,7 +212,7 @@ def with_tuple_ids(read: Read) -> Read:
     )
     attributes = {name: column[at] for name, column in read.vocabulary.attributes.items()}
     tuples = (read.tuples[0][at], read.tuples[1][at])
-    return Read(buckets, Vocabulary(attributes, read.vocabulary.values), read.group, tuples)
+    return Read(buckets, Vocabulary(attributes, read.vocabulary.values), read.group, tuples, read.expected)
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:

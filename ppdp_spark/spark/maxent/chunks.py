@@ -21,6 +21,8 @@ from ppdp_spark.core.maxent.solve.distributed_solver import Task
 from ppdp_spark.core.maxent.solve.portions import Portion
 from ppdp_spark.core.maxent.statements.codes import Question
 from ppdp_spark.core.maxent.statements.rows import rows_of
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import one_partition_each, to_arrow
 from ppdp_spark.spark.maxent.buckets import GROUP, Read, read_buckets
 from ppdp_spark.spark.maxent.survey import bare, reads
 
@@ -118,22 +120,22 @@ class Chunks:
     def of(cls, rows: DataFrame, prepare: Prepare, variables: int, own: Sequence[Held] = ()) -> Chunks:
         """Bucket rows, of so many variables, as chunks."""
         placed = in_chunks(rows, chunks_for(variables, len(prepare.question.statements)))
-        return cls(placed.mapInArrow(prepare, CHUNKS), own)
+        return cls(in_tasks(placed, prepare, CHUNKS), own)
 
     def run(self, task: Task) -> list[Any]:
         """What the task returns, chunk by chunk, then for the driver's own portions."""
-        found = self.chunks.mapInArrow(OnChunks(task), CHUNKS).toArrow().sort_by(CHUNK)
+        found = to_arrow(in_tasks(self.chunks, OnChunks(task), CHUNKS)).sort_by(CHUNK)
         parts = [pickle.loads(content) for content in found.column(1).to_pylist()]
         return parts + [task(held.portion) for held in self.own]
 
     def changed(self, task: Task) -> Chunks:
         own = [replace(held, portion=task(held.portion)) for held in self.own]
-        self.made.append(Chunks(self.chunks.mapInArrow(OnChunks(task, change=True), CHUNKS), own))
+        self.made.append(Chunks(in_tasks(self.chunks, OnChunks(task, change=True), CHUNKS), own))
         return self.made[-1]
 
     def masses(self, mu: FloatArray) -> DataFrame:
         """The masses of the chunks, as rows."""
-        return self.chunks.mapInArrow(Masses(mu), MASSES)
+        return in_tasks(self.chunks, Masses(mu), MASSES)
 
     def own_masses(self, mu: FloatArray) -> list[pa.RecordBatch]:
         return [mass_rows(held, held.portion.masses(mu)) for held in self.own]
@@ -148,7 +150,7 @@ class Chunks:
 def in_chunks(rows: DataFrame, number: int) -> DataFrame:
     """Bucket rows by the chunk that the names of their buckets choose."""
     place = F.pmod(F.xxhash64(*GROUP), F.lit(number)).cast("int").alias(CHUNK)
-    return rows.select("*", place).repartitionById(number, F.col(CHUNK))
+    return one_partition_each(rows.select("*", place), number, F.col(CHUNK))
 
 
 def chunks_for(variables: int, statements: int) -> int:

@@ -27,7 +27,18 @@ from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
-from ppdp_spark.spark.maxent.buckets import GROUP, SHARED, TUPLE, Source, canonical, kinds_of, tuple_names
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
+from ppdp_spark.spark.maxent.buckets import (
+    EXPECTED,
+    GROUP,
+    SHARED,
+    TUPLE,
+    Source,
+    canonical,
+    kinds_of,
+    tuple_names,
+)
 from ppdp_spark.spark.maxent.sources import base_names
 from ppdp_spark.spark.parquet.read_folder import read_folder
 
@@ -68,14 +79,17 @@ def resolved(
     kinds = kinds_of(external, names)
     people = _tuples(external, kinds, manifest["columns"]["ranges"])
     spark = external.sparkSession
-    groups = _groups(read_folder(spark, data_of(release, manifest)), names, manifest["columns"]["ranges"])
+    ranges = manifest["columns"]["ranges"]
+    groups = described_groups(read_folder(spark, data_of(release, manifest)), names, ranges)
     sides = tuple(
-        _side(groups, j, people, ordered=name in manifest["columns"]["ranges"], tree=hierarchies.get(name))
+        ordered_groups(groups, j)
+        if name in ranges
+        else labelled_groups(groups, j, people.select(f"x{j}"), hierarchies.get(name))
         for j, name in enumerate(names)
     )
     task = FindGroups(Boxes.of(sides), groups.column(C.GROUP_ID).combine_chunks(), len(names))
     kept = T.StructType([field for field in people.schema if not field.name.startswith("x")])
-    matches = people.mapInArrow(task, kept.add("group", T.LongType()))
+    matches = in_tasks(people, task, kept.add("group", T.LongType()))
     cells = _cells(keep(matches), people, groups, len(names))
     return replace(source, cells=cells, attributes=kinds, exact=True)
 
@@ -84,7 +98,7 @@ def _tuples(table: DataFrame, kinds: Mapping[str, str], ranges: list[str]) -> Da
     """Distinct tuples of the external table: their names, attributes, places in boxes `x0, x1, …`, people."""
     beside = [
         (
-            _physical(C.column(name), table.schema[name].dataType)
+            as_double(C.column(name), table.schema[name].dataType)
             if name in ranges
             else text_of(C.column(name), table.schema[name].dataType)
         ).alias(f"x{j}")
@@ -97,7 +111,7 @@ def _tuples(table: DataFrame, kinds: Mapping[str, str], ranges: list[str]) -> Da
     return counted.select(*tuple_names(kinds), *codes, *places, C.PEOPLE)
 
 
-def _physical(value: Column, kind: T.DataType) -> Column:
+def as_double(value: Column, kind: T.DataType) -> Column:
     """An ordered value as a double."""
     moments: dict[type[T.DataType], str] = {
         T.DateType: "date",
@@ -107,7 +121,7 @@ def _physical(value: Column, kind: T.DataType) -> Column:
     return to_physical(value, moments.get(type(kind), "float")).cast("double")
 
 
-def _groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
+def described_groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
     """One row per group, on the driver: number, people, labels and bounds."""
     wanted = [F.count(F.lit(1)).alias(C.SIZE)]
     for j, name in enumerate(names):
@@ -115,29 +129,31 @@ def _groups(table: DataFrame, names: list[str], ranges: list[str]) -> pa.Table:
         if name in ranges:
             for end in ("min", "max"):
                 bound = f"{name}_{end}"
-                value = _physical(C.column(bound), table.schema[bound].dataType)
+                value = as_double(C.column(bound), table.schema[bound].dataType)
                 wanted.append(F.first(value).alias(f"{end}{j}"))
-    return table.groupBy(C.GROUP_ID).agg(*wanted).toArrow().sort_by(C.GROUP_ID)
+    return to_arrow(table.groupBy(C.GROUP_ID).agg(*wanted)).sort_by(C.GROUP_ID)
 
 
-def _side(groups: pa.Table, position: int, people: DataFrame, *, ordered: bool, tree: str | None) -> Side:
+def ordered_groups(groups: pa.Table, position: int) -> Side:
+    """The groups along a number, date or time."""
+    low, high = (groups.column(f"{end}{position}").combine_chunks() for end in ("min", "max"))
+    return ordered_side(low, high, groups.column(f"label{position}").combine_chunks())
+
+
+def labelled_groups(groups: pa.Table, position: int, values: DataFrame, tree: str | None) -> Side:
+    """The groups along a category, whose values are those of the hierarchy or of the table of `values`."""
     labels = groups.column(f"label{position}").combine_chunks()
-    if ordered:
-        low, high = (groups.column(f"{end}{position}").combine_chunks() for end in ("min", "max"))
-        return ordered_side(low, high, labels)
     if tree is not None:
         read = Hierarchy.read(tree)
         return category_side(Categorical("", tuple(read.leaves), hierarchy=read), labels)
-    texts = people.select(f"x{position}").distinct().toArrow().column(0).drop_null().to_pylist()
+    texts = to_arrow(values.distinct()).column(0).drop_null().to_pylist()
     return category_side(Categorical("", tuple(sorted(texts))), labels)
 
 
 def _cells(matches: DataFrame, people: DataFrame, groups: pa.Table, number: int) -> DataFrame:
     """Who is in each group for certain and who may be; `DataError` if the table cannot fill the groups."""
-    session = matches.sparkSession
-    sizes = session.createDataFrame(
-        groups.select([C.GROUP_ID, C.SIZE]).rename_columns(["group", C.SIZE]), "group bigint, size bigint"
-    )
+    listed = groups.select([C.GROUP_ID, C.SIZE]).rename_columns(["group", C.SIZE])
+    sizes = from_arrow(matches.sparkSession, listed)
     fits = matches.groupBy(*TUPLE).agg(F.count(F.lit(1)).alias("fits"))
     both = matches.join(fits, list(TUPLE))
     certain = F.sum(F.when(F.col("fits") == 1, F.col(C.PEOPLE)).otherwise(0)).alias("certain")
@@ -156,10 +172,23 @@ def _cells(matches: DataFrame, people: DataFrame, groups: pa.Table, number: int)
             "has in their ranges: it must hold everybody in the release"
         )
     population = not found["over"] and int(total[C.PEOPLE] or 0) == int(found["released"])
-    left = filled.select("group", (F.col(C.SIZE) - F.col("certain")).alias("left"))
+    left = filled.select("group", (F.col(C.SIZE) - F.coalesce("certain", F.lit(0))).alias("left"))
     placed = both.join(left, "group").withColumn(SHARED, F.col("fits") > 1 if population else F.lit(True))
     if population:
         placed = placed.where(~F.col(SHARED) | (F.col("left") > 0))
+    placed = _expected(placed, int(found["released"]))
     group = [F.col("group").alias(GROUP[0]), F.lit(0).cast("bigint").alias(GROUP[1])]
     codes = [C.code(j) for j in range(number)]
-    return placed.select(*group, *TUPLE, *codes, C.PEOPLE, SHARED)
+    return placed.select(*group, *TUPLE, *codes, C.PEOPLE, SHARED, EXPECTED)
+
+
+def _expected(placed: DataFrame, released: int) -> DataFrame:
+    """How many of each tuple's people count in each group that they may be in: together all of them.
+
+    So a share of some people is that of the table, which is known, and true statements about it can be true.
+    Of a table with more people than the release, as many count as the release has in the mean.
+    """
+    places = placed.groupBy(*TUPLE).agg(F.count(F.lit(1)).alias("places"))
+    shown = placed.join(places, list(TUPLE)).withColumn(EXPECTED, F.col(C.PEOPLE) / F.col("places"))
+    total = F.lit(float(only_row(shown.agg(F.sum(EXPECTED).alias(EXPECTED)))[EXPECTED] or 1.0))
+    return shown.withColumn(EXPECTED, F.col(EXPECTED) * released / total)

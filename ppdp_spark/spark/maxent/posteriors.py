@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import TUPLE
 
 SUBJECT = (*TUPLE, "person")
@@ -121,7 +122,7 @@ def worst_linkages(
         .orderBy(*most, "group", C.VALUE, *SUBJECT)
         .select("group", C.VALUE, POSTERIOR, C.PEOPLE, PRIOR)
     )
-    rows = top.limit(number).toArrow().to_pylist()
+    rows = to_arrow(top.limit(number)).to_pylist()
     return [{**row, C.VALUE: labels[row[C.VALUE]], C.PEOPLE: round(row[C.PEOPLE], 6)} for row in rows]
 
 

@@ -19,6 +19,8 @@ from ppdp_spark.core.maxent.statements.codes import Question
 from ppdp_spark.core.maxent.statements.people import Named, Person, with_people
 from ppdp_spark.core.maxent.statements.rows import rows_of
 from ppdp_spark.errors import DataError
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.maxent.buckets import Read, read_buckets, with_tuple_ids
 from ppdp_spark.spark.maxent.chunks import MASSES, Chunks, ClosedForm, Held, Prepare, mass_rows
 from ppdp_spark.spark.maxent.survey import Choose, Pair, sizes_of
@@ -82,7 +84,7 @@ class Attacking:
         some = _Some(self, self.question.chosen(statements), self._counts(statements))
         choose = Choose(some.question, frozenset(k.tuple for k in self.people), frozenset())
         if not statements and not self.people:
-            free = self.rows.mapInArrow(ClosedForm(some.question), MASSES)
+            free = in_tasks(self.rows, ClosedForm(some.question), MASSES)
             return Solved(free, 0, 0, _facts("closed", began))
         touched, variables = sizes_of(self.rows, choose.only("named", "touched"))
         solve = some.here if variables <= self.local else some.spread
@@ -149,9 +151,9 @@ class _Some:
         """Some buckets on the driver, with the people known by name split off."""
         people = self.attacking.people
         if choose.parts == {"named"} and not people:
-            table = self.attacking.rows.limit(0).toArrow()
+            table = to_arrow(self.attacking.rows.limit(0))
         else:
-            table = choose.of(self.attacking.rows).toArrow()
+            table = to_arrow(choose.of(self.attacking.rows))
         read = with_tuple_ids(read_buckets(table, self.question))
         tuples = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(*read.tuples, strict=True))}
         groups = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(*read.group, strict=True))}
@@ -168,11 +170,11 @@ class _Some:
     def _masses(self, choose: Choose, own: list[pa.RecordBatch]) -> DataFrame:
         """Masses of untouched buckets in closed form, and those that the driver has."""
         free = choose.only("free").of(self.attacking.rows)
-        masses = free.mapInArrow(ClosedForm(self.question), MASSES)
+        masses = in_tasks(free, ClosedForm(self.question), MASSES)
         if not own:
             return masses
         table = pa.Table.from_batches(own)
-        return masses.unionByName(self.attacking.rows.sparkSession.createDataFrame(table, MASSES))
+        return masses.unionByName(from_arrow(self.attacking.rows.sparkSession, table))
 
 
 def _facts(

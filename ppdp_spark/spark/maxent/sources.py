@@ -18,6 +18,7 @@ from ppdp_spark.run.storage import Folder, data_of, value_tables
 from ppdp_spark.spark.data.profile import labels_of
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.counts import group_names
 from ppdp_spark.spark.judge.grouped_tables import value_counts, with_codes
 from ppdp_spark.spark.maxent.buckets import GROUP, Source, canonical, cells_of_people, kinds_of, tuple_names
@@ -131,8 +132,9 @@ def group_pairs(table: DataFrame, group: str, wanted: Sequence[Any]) -> list[tup
     """The two numbers of groups that a spec names, as the table names its own."""
     texts = pa.table({group: pa.array([_text(value) for value in wanted], pa.string())})
     kind = table.schema[group].dataType
-    asked = table.sparkSession.createDataFrame(texts).select(C.column(group).try_cast(kind).alias(group))
-    found = asked.select(*_group(asked, group)).toArrow()
+    typed = F.expr(f"try_cast({C.quoted(group)} AS {kind.simpleString()})").alias(group)
+    asked = from_arrow(table.sparkSession, texts).select(typed)
+    found = to_arrow(asked.select(*_group(asked, group)))
     return list(zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True))
 
 

@@ -142,7 +142,8 @@ def _statement(told: KnowledgeSpec, words: Words, number: int, problems: list[st
 
 def _term(told: KnowledgeSpec | SubjectSpec, words: Words, problems: list[str]) -> Term:
     people = (told.people or ()) if isinstance(told, KnowledgeSpec) else ()
-    return Term(words.values(told, problems), words.where(told.given, problems), tuple(people))
+    where, unless = (words.where(conditions, problems) for conditions in (told.given, told.unless))
+    return Term(words.values(told, problems), where, tuple(people), unless)
 
 
 def _bounds(told: KnowledgeSpec) -> tuple[str, float, float]:
@@ -166,10 +167,17 @@ def mined(
     """Rules as statements; their names do not show whom they speak of."""
     made = []
     for number, rule in enumerate(rules, 1):
-        given = ((names[j], frozenset([code])) for j, code in zip(rule.attributes, rule.codes, strict=True))
-        subject = Term(frozenset([labels[rule.value]]), tuple(sorted(given, key=lambda pair: pair[0])))
+        codes = list(zip(rule.attributes, rule.codes, strict=True))
+        where, unless = (
+            tuple(
+                sorted((names[j], frozenset([code])) for j, code in codes if (j == rule.negated) == negated)
+            )
+            for negated in (False, True)
+        )
+        subject = Term(frozenset([labels[rule.value]]), where, unless=unless)
         side = "positive" if rule.positive else "negative"
-        name = f"mined {side} rule {number} (on {len(rule.attributes)} quasi-identifiers)"
+        but = "" if rule.negated is None else ", one of them negated"
+        name = f"mined {side} rule {number} (on {len(rule.attributes)} quasi-identifiers{but})"
         made.append(Statement(((1.0, subject),), "=", rule.share, within=within, name=name))
     return made
 
@@ -191,7 +199,7 @@ def _absent(found: Stated, question: Question, survey: Survey) -> Iterator[str]:
     """Values of quasi-identifiers that nobody in the release has."""
     places = {name: j for j, name in enumerate(question.attributes)}
     for statement, number in zip(found.statements, found.numbers, strict=True):
-        conditions = [pair for _, t in statement.terms for pair in t.where]
+        conditions = [pair for _, t in statement.terms for pair in t.conditions]
         for name, condition in conditions:
             if isinstance(condition, Between):
                 continue

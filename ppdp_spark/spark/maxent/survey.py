@@ -16,7 +16,9 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.maxent.solve.components import touched_buckets
 from ppdp_spark.core.maxent.statements.codes import Question
 from ppdp_spark.core.maxent.statements.people import Named
-from ppdp_spark.core.maxent.statements.rows import cells_of, people_of_cells, populations, rows_of
+from ppdp_spark.core.maxent.statements.rows import cells_of, populations, rows_of
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import Read, read_buckets
 
 BUCKETS_AT_ONCE = 20_000
@@ -71,7 +73,7 @@ class Look:
             yield pa.RecordBatch.from_pydict({"survey": pa.array([content], pa.binary())})
 
     def survey(self, read: Read) -> Survey:
-        named, people = bare(read, self.question), people_of_cells(read.buckets)
+        named, people = bare(read, self.question), read.expected
         codes = (read.vocabulary.attributes[f"{j}"] for j in range(len(self.question.attributes)))
         mentioned = tuple(
             np.bincount(code[code >= 0], weights=people[code >= 0], minlength=len(values)).astype(np.float64)
@@ -82,7 +84,7 @@ class Look:
             float(people.sum()),
             read.buckets.variables,
             mentioned,
-            populations(self.question.statements, named, read.vocabulary),
+            populations(self.question.statements, named, read.vocabulary, people),
             tuple(_two(self._fitting(read, named, j)) for j in range(len(self.question.subjects))),
         )
 
@@ -94,7 +96,7 @@ class Look:
 
 def survey_buckets(rows: DataFrame, question: Question) -> Survey | None:
     """The survey of a release, in one pass; None if it has no buckets."""
-    found = rows.mapInArrow(Look(question), "survey binary").toArrow().column(0).to_pylist()
+    found = to_arrow(in_tasks(rows, Look(question), "survey binary")).column(0).to_pylist()
     # Written by this program's own tasks a moment ago, over Spark's channel.
     parts = [pickle.loads(part) for part in found]
     return reduce(add, parts) if parts else None
@@ -162,7 +164,7 @@ class Choose:
         return replace(self, parts=frozenset(parts))
 
     def of(self, rows: DataFrame) -> DataFrame:
-        return rows.mapInArrow(self, rows.schema)
+        return in_tasks(rows, self, rows.schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +184,6 @@ class Size:
 
 def sizes_of(rows: DataFrame, choose: Choose) -> tuple[int, int]:
     """Buckets and variables that are wanted."""
-    found = rows.mapInArrow(Size(choose), "buckets bigint, variables bigint").toArrow()
+    found = to_arrow(in_tasks(rows, Size(choose), "buckets bigint, variables bigint"))
     buckets, variables = (sum(found.column(i).to_pylist()) for i in range(2))
     return buckets, variables

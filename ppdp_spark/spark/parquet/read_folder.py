@@ -17,6 +17,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.storage import Folder
+from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
+from ppdp_spark.spark.engine.versions import from_arrow
 
 _SHARE = 4
 """Row groups of one file that a task reads."""
@@ -36,8 +38,8 @@ def read_folder(spark: SparkSession, folder: Folder, *, placed: bool = False) ->
     wanted = from_arrow_schema(schema, prefer_timestamp_ntz=True)
     if placed:
         wanted = wanted.add("_metadata", _PLACE, False)
-    parts = spark.createDataFrame(shares).repartitionById(shares.num_rows, "share")
-    return parts.mapInArrow(ReadShares(folder, placed), wanted)
+    parts = one_task_each(from_arrow(spark, shares), "share", shares.num_rows)
+    return in_tasks(parts, ReadShares(folder, placed), wanted)
 
 
 def _shares(folder: Folder) -> tuple[pa.Table, pa.Schema]:

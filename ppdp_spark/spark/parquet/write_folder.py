@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ppdp_spark.errors import InternalError
 from ppdp_spark.run.storage import Folder, copy_file, tidy_table
+from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 
 
 def write_folder(table: DataFrame, folder: Folder, scratch: Folder) -> None:
@@ -34,8 +36,9 @@ def copy_files(spark: SparkSession, source: Folder, target: Folder, names: Seque
     if not names:
         return
     listed = pa.table({"share": pa.array(range(len(names)), pa.int32()), "name": list(names)})
-    parts = spark.createDataFrame(listed).repartitionById(len(names), "share")
-    copied = parts.mapInArrow(CopyFiles(source, target), "name string").toArrow().column(0).to_pylist()
+    parts = one_task_each(from_arrow(spark, listed), "share", len(names))
+    told = to_arrow(in_tasks(parts, CopyFiles(source, target), "name string"))
+    copied = told.column(0).to_pylist()
     if sorted(copied) != sorted(names):
         raise InternalError("the files that were copied are not those that were there")
 

@@ -21,6 +21,7 @@ from ppdp_spark.spark.data.profile import Profile
 from ppdp_spark.spark.data.tables import Roles
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.held_tables import Save
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.fragments import (
     Cut,
     Tree,
@@ -110,17 +111,17 @@ class CodedTable:
         The driver proposes a tree from the sample. If a fragment does not satisfy the criteria, as `sound`
         says of its groups, only those cuts are kept whose sides, counted exactly, do, and the groups are made
         again. Households and linked values do not add up over fragments: with them, the cuts to such
-        fragments go until none is left.
+        fragments go until none is left. Without cuts there is nothing to confirm.
         """
         attributes = self.layout.attributes
         with self.stages.stage("fragment"):
             tree = propose_tree(self.sample, attributes, self.profile.kept)
         with self.stages.stage("partition"):
             groups = save(grouped(tree))
-            while not self.layout.adds_up and (lacking := _unsound(groups)) and isinstance(tree, Cut):
+            while not self.layout.adds_up and isinstance(tree, Cut) and (lacking := _unsound(groups)):
                 tree = without_cuts_to(tree, lacking)
                 groups = save(grouped(tree))
-            if self.layout.adds_up and not groups.where(~F.col(C.SOUND)).isEmpty():
+            if self.layout.adds_up and isinstance(tree, Cut) and not groups.where(~F.col(C.SOUND)).isEmpty():
                 counts = count_fragments(self.rows, tree, self.layout)
                 tree = confirmed_tree(tree, counts, criteria)
                 groups = save(grouped(tree))
@@ -130,7 +131,7 @@ class CodedTable:
 def _unsound(groups: DataFrame) -> set[int]:
     """The fragments that do not satisfy the criteria as a whole."""
     found = groups.where(~F.col(C.SOUND)).select(C.FRAGMENT).distinct()
-    return set(found.toArrow().column(0).to_pylist())
+    return set(to_arrow(found).column(0).to_pylist())
 
 
 @dataclass(frozen=True)

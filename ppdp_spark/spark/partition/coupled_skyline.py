@@ -26,9 +26,13 @@ from pyspark.sql import DataFrame
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.criteria.skyline import LocalThreshold, SkylineCriterion, slack_floors
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries
-from ppdp_spark.core.partition.mondrian import Rows, cuttable
+from ppdp_spark.core.partition.mondrian import cuttable
+from ppdp_spark.core.partition.partitioners import CutsName
+from ppdp_spark.core.partition.people_rows import Rows
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.cut_people import CutGroups, people_of
 
 log = logging.getLogger(__name__)
@@ -97,13 +101,16 @@ class NameCuts:
     criteria: tuple[LocalCriterion, ...]
     skyline: SkylineCriterion
     minima: FloatArray
+    cuts: CutsName
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         still_safe = StillSafe(self.skyline, self.minima)
         for batch in batches:
             people, bounds = people_of(batch, self.layout)
             criteria = (*self.criteria, still_safe)
-            found, sides = cuttable(people.codes, people.sensitive, people.axes, criteria, bounds=bounds)
+            found, sides = cuttable(
+                people.codes, people.sensitive, people.axes, criteria, bounds=bounds, cuts=self.cuts
+            )
             found = found[:NAMED_CUTS]
             lowest = np.minimum(*(self.skyline.statistics(side.rows(slice(NAMED_CUTS))) for side in sides))
             paths = batch.column(C.PATH).take(pa.array(found))
@@ -118,6 +125,7 @@ class Coupling:
     layout: Layout
     criteria: tuple[LocalCriterion, ...]
     skyline: SkylineCriterion
+    cuts: CutsName = "median"
 
     def floored(self, floors: FloatArray) -> tuple[LocalCriterion, ...]:
         """The local criteria and floors under which any groups are safe together."""
@@ -140,16 +148,16 @@ class Coupling:
         raise AssertionError("every round cuts at least one group")
 
     def _cut(self, groups: DataFrame, floors: FloatArray) -> DataFrame:
-        return groups.mapInArrow(CutGroups(self.layout, self.floored(floors)), groups.schema)
+        return in_tasks(groups, CutGroups(self.layout, self.floored(floors), self.cuts), groups.schema)
 
     def _minima(self, groups: DataFrame) -> FloatArray:
-        found = groups.mapInArrow(FindMinima(self.layout, self.skyline), "minima binary").toArrow()
+        found = to_arrow(in_tasks(groups, FindMinima(self.layout, self.skyline), "minima binary"))
         return reduce(np.minimum, (self._array(part) for part in found.column(0).to_pylist()))
 
     def _accepted(self, groups: DataFrame, minima: FloatArray) -> tuple[int, FloatArray]:
         """How many named cuts are safe one after the other, and the minima with them."""
-        task = NameCuts(self.layout, self.criteria, self.skyline, minima)
-        named = groups.mapInArrow(task, f"{C.PATH} string, statistics binary").toArrow()
+        task = NameCuts(self.layout, self.criteria, self.skyline, minima, self.cuts)
+        named = to_arrow(in_tasks(groups, task, f"{C.PATH} string, statistics binary"))
         named = named.sort_by(C.PATH)
         statistics = [self._array(part) for part in named.column("statistics").to_pylist()]
         return accept_in_order(self.skyline, minima, np.array(statistics).reshape(-1, *minima.shape))

@@ -18,8 +18,11 @@ from ppdp_spark.core.attacks.algorithm_aware import AlgorithmAwareAudit, Audited
 from ppdp_spark.core.criteria.base import LocalCriterion
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.partition.mondrian import partition, undivided, undivided_summary
+from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import one_partition_each, to_arrow
 from ppdp_spark.spark.partition.fragments import Tree, fragments_of, with_fragments
 
 Batches = Iterable[pa.RecordBatch]
@@ -36,6 +39,7 @@ class CutFragment:
     criteria: tuple[LocalCriterion, ...]
     raw: bool
     audit: AlgorithmAwareAudit | None = None
+    cuts: CutsName = "median"
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         parts = [batch for batch in batches if batch.num_rows]
@@ -52,6 +56,7 @@ class CutFragment:
             self.criteria,
             households=households,
             weights=weights,
+            cuts=self.cuts,
         )
         whole = undivided_summary(people.sensitive, households, weights)
         sound = all(bool(criterion.allowed(whole)[0]) for criterion in self.criteria)
@@ -78,11 +83,14 @@ class CutGroups:
 
     layout: Layout
     criteria: tuple[LocalCriterion, ...]
+    cuts: CutsName
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             people, bounds = people_of(batch, self.layout)
-            groups = partition(people.codes, people.sensitive, people.axes, self.criteria, bounds=bounds)
+            groups = partition(
+                people.codes, people.sensitive, people.axes, self.criteria, bounds=bounds, cuts=self.cuts
+            )
             parent = np.searchsorted(bounds, groups.starts[:-1], side="right") - 1
             paths = extended_paths(batch.column(C.PATH).take(pa.array(parent)), parent)
             yield self.layout.raw(people, groups, paths)
@@ -122,16 +130,16 @@ def partition_rows(rows: DataFrame, tree: Tree, task: CutFragment) -> DataFrame:
     layout = task.layout
     located = with_fragments(rows, tree, layout.attributes)
     packed = layout.packed(located, C.FRAGMENT)
-    placed = packed.repartitionById(len(fragments_of(tree)), F.col(C.FRAGMENT))
+    placed = one_partition_each(packed, len(fragments_of(tree)), F.col(C.FRAGMENT))
     if task.raw:
-        return placed.mapInArrow(task, layout.raw_schema(rows.schema))
+        return in_tasks(placed, task, layout.raw_schema(rows.schema))
     placed = placed.drop(C.FRAGMENT) if layout.adds_up else placed
     schema = layout.described_schema(rows.schema)
-    return placed.mapInArrow(task, schema if task.audit is None else schema.add(C.AUDIT, T.BinaryType()))
+    return in_tasks(placed, task, schema if task.audit is None else schema.add(C.AUDIT, T.BinaryType()))
 
 
 def audited(groups: DataFrame) -> Audited:
     """What the tasks found that audited the groups of their fragments."""
-    parts = groups.where(F.col(C.AUDIT).isNotNull()).select(C.AUDIT).toArrow().column(0).to_pylist()
+    parts = to_arrow(groups.where(F.col(C.AUDIT).isNotNull()).select(C.AUDIT)).column(0).to_pylist()
     # Written by this program's own tasks a moment ago, over Spark's channel.
     return reduce(Audited.merged, (pickle.loads(part) for part in parts), Audited())

@@ -24,7 +24,8 @@ from ppdp_spark.core.partition.mondrian import partition
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import whole
-from ppdp_spark.spark.engine.hidden_values import field, unseen_struct
+from ppdp_spark.spark.engine.hidden_values import beside_unseen, field
+from ppdp_spark.spark.engine.versions import to_arrow
 
 FRAGMENT_ROWS = 400_000
 """Rows a task works on at once: large enough to amortise its start, small enough for its memory."""
@@ -82,7 +83,7 @@ def with_fragments(rows: DataFrame, tree: Tree, attributes: Sequence[Attribute])
     values: list[float | int] = []
     fragment = _fragment_column(tree, attributes, values).cast("int")
     if values:
-        rows = rows.withColumn(_CUTS, unseen_struct(rows.sparkSession, values))
+        rows = beside_unseen(rows, _CUTS, values)
     return rows.withColumn(C.FRAGMENT, fragment).drop(_CUTS)
 
 
@@ -125,7 +126,7 @@ def propose_tree(sample_rows: DataFrame, attributes: Sequence[Attribute], total:
     if total <= FRAGMENT_ROWS:
         return Leaf(0)
     names = [C.code(j) for j in range(len(attributes))]
-    sample = sample_rows.groupBy(*names).count().toArrow()
+    sample = to_arrow(sample_rows.groupBy(*names).count())
     sample = sample.sort_by([(name, "ascending") for name in names])
     columns = [CodeColumn.read(a, whole(sample, name)) for a, name in zip(attributes, names, strict=True)]
     weights = sample.column("count").to_numpy()
@@ -145,7 +146,7 @@ def _tree(cuts: Cuts, columns: Sequence[CodeColumn], rows: int) -> Tree:
         i = by_run.get((start, end))
         if i is None:
             return Leaf(0)
-        attribute, code, middle = int(cuts.attribute[i]), int(cuts.code[i]), int(cuts.middle[i])
+        attribute, code, middle = int(cuts.attribute[i]), int(cuts.high[i]), int(cuts.middle[i])
         values = columns[attribute].values
         value = code if values.size == 0 else values[code].item()
         return Cut(attribute, value, node(start, middle), node(middle, end))
@@ -199,8 +200,8 @@ def count_fragments(rows: DataFrame, tree: Tree, layout: Layout) -> GroupSummari
     for name, domain in layout.held.items():
         held = F.array_distinct(name) if domain.records else F.col(name)
         value = held if domain.case == "svpi" else F.explode(held)
-        pairs = (
-            located.select(C.FRAGMENT, value.alias(C.VALUE)).groupBy(C.FRAGMENT, C.VALUE).count().toArrow()
+        pairs = to_arrow(
+            located.select(C.FRAGMENT, value.alias(C.VALUE)).groupBy(C.FRAGMENT, C.VALUE).count()
         )
         fragment, number = pairs.column(0).to_numpy(), pairs.column(2).to_numpy()
         codes = pairs.column(1) if domain.case == "svpi" else domain.codes(pairs.column(1))
@@ -209,7 +210,7 @@ def count_fragments(rows: DataFrame, tree: Tree, layout: Layout) -> GroupSummari
     if layout.domains and all(domain.case == "svpi" for domain in layout.domains):
         sizes = counts[0].sum(axis=1)
     else:
-        found = located.groupBy(C.FRAGMENT).count().toArrow()
+        found = to_arrow(located.groupBy(C.FRAGMENT).count())
         sizes[found.column(0).to_numpy()] = found.column(1).to_numpy()
     population = _weights_of_fragments(located, fragments) if layout.weighted else None
     every = np.concatenate([np.zeros((fragments, 0), np.int64), *counts], axis=1)
@@ -218,7 +219,7 @@ def count_fragments(rows: DataFrame, tree: Tree, layout: Layout) -> GroupSummari
 
 def _weights_of_fragments(located: DataFrame, fragments: int) -> IntArray:
     """The sum of the weights of every fragment, in units."""
-    found = located.groupBy(C.FRAGMENT).agg(F.sum(C.WEIGHT)).toArrow()
+    found = to_arrow(located.groupBy(C.FRAGMENT).agg(F.sum(C.WEIGHT)))
     sums = np.zeros(fragments, np.int64)
     sums[found.column(0).to_numpy()] = found.column(1).to_numpy()
     return sums

@@ -20,11 +20,10 @@ from ppdp_spark.run.criteria.knowledge import attribute_labels, robust_criterion
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.held_tables import Save
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements, prior_places
 from ppdp_spark.spark.partition.fragments import fragments_of
 from ppdp_spark.spark.partition.place_people import (
-    COUNTED_VALUES,
-    COUNTS,
     EXTRA_COLUMNS,
     PLACED,
     PlaceFragment,
@@ -58,7 +57,7 @@ class Demands:
         """The demands of the table's spec."""
         privacy, partitioner = table.spec.privacy, PARTITIONERS[table.spec.partitioner]
         domain = value_domain(table.profile)
-        criteria = list(separable_criteria(privacy, domain))
+        criteria = [*separable_criteria(privacy, domain), *_floors(table)]
         robust = robust_criterion(privacy, domain, published=partitioner.each_value_once)
         distinct = 2 if privacy.l_diversity is None else math.ceil(privacy.l_diversity.l)
         if robust is not None:
@@ -68,6 +67,20 @@ class Demands:
         if privacy.l_diversity is not None:
             least = max(least, distinct)
         return cls(tuple(criteria), robust, least, distinct)
+
+
+def _floors(table: CodedTable) -> list[LocalCriterion]:
+    """What couples groups, as floors that each group reaches by itself.
+
+    Who is left without a place harms nothing. No rounds follow: such a release is safe, and not minimal.
+    """
+    domain, whole = value_domain(table.profile), everybody(table.profile)
+    coupling = [
+        family.floors(given, domain, whole)
+        for family, given in table.spec.privacy.demanded
+        if family.floors is not None and family.traits.couples(given)
+    ]
+    return [criterion for criterion in coupling if criterion is not None]
 
 
 @dataclass(frozen=True)
@@ -126,8 +139,8 @@ def _second_round(groups: DataFrame, fragments: int, task: PlaceFragment, save: 
 
 def values_placed(groups: DataFrame, width: int) -> list[int]:
     """How many people of placed groups have each of so many values, in the order of codes."""
-    each = F.inline(F.arrays_zip(COUNTED_VALUES, COUNTS)).alias("value", "number")
-    found = groups.select(each).groupBy("value").agg(F.sum("number").alias("number")).toArrow()
+    each = F.inline(F.arrays_zip(C.COUNTED_VALUES, C.COUNTS)).alias("value", "number")
+    found = to_arrow(groups.select(each).groupBy("value").agg(F.sum("number").alias("number")))
     pairs = zip(found.column(0).to_pylist(), found.column(1).to_pylist(), strict=True)
     counts = dict(pairs)
     return [int(counts.get(code, 0)) for code in range(width)]

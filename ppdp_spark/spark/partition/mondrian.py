@@ -19,6 +19,7 @@ from ppdp_spark.run.criteria.knowledge import coupled_skyline
 from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.run.criteria.several_attributes import beside_each_other
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.partition.coded_table import CodedTable, PartitionerOnSpark, Placements
 from ppdp_spark.spark.partition.coupled_skyline import Coupling
 from ppdp_spark.spark.partition.cut_people import CutFragment, DescribeGroups, audited, partition_rows
@@ -44,7 +45,9 @@ def mondrian(table: CodedTable) -> PartitionerOnSpark:
         audit = audit_of_cuts(table.spec, criteria, table.profile.kept)
         return CutTable(table, criteria, coupled_skyline(privacy, domain), audit)
     demands = Demands.of(table)
-    return PlaceTable(table, TreePlacement(demands.criteria, demands.robustness, demands.least))
+    return PlaceTable(
+        table, TreePlacement(demands.criteria, demands.robustness, demands.least, table.spec.cuts)
+    )
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,10 @@ class CutTable:
         table, criteria, coupling = self.table, self.criteria, None
         layout, schema, save = table.layout, table.rows.schema, table.saver("groups")
         if self.coupled is not None:
-            coupling = Coupling(layout, self.criteria, self.coupled)
+            coupling = Coupling(layout, self.criteria, self.coupled, table.spec.cuts)
             whole = everybody(table.profile)
             criteria = coupling.floored(balanced_floors(self.coupled.case, self.coupled.targets, whole))
-        task = CutFragment(layout, criteria, raw=coupling is not None, audit=self.audit)
+        task = CutFragment(layout, criteria, raw=coupling is not None, audit=self.audit, cuts=table.spec.cuts)
         groups, _ = table.confirmed(lambda tree: partition_rows(table.rows, tree, task), criteria, save)
         if coupling is None and self.audit is not None:
             with table.stages.stage("audit"):
@@ -85,7 +88,7 @@ class CutTable:
         with table.stages.stage("couple"):
             settled = coupling.settle(groups, save)
         with table.stages.stage("describe"):
-            described = settled.mapInArrow(DescribeGroups(layout), layout.described_schema(schema))
+            described = in_tasks(settled, DescribeGroups(layout), layout.described_schema(schema))
             return Placements(save(described))
 
 
@@ -112,7 +115,7 @@ class BlindTable:
             criteria, table = blind_criteria(self.least), self.table
             audit = audit_of_cuts(table.spec, criteria, table.profile.kept)
             return CutTable(table, criteria, audit=audit).place()
-        return PlaceTable(self.table, BlindPlacement.of_size(self.least)).place()
+        return PlaceTable(self.table, BlindPlacement.of_size(self.least, self.table.spec.cuts)).place()
 
 
 def blind_groups(table: CodedTable) -> DataFrame:

@@ -18,15 +18,16 @@ from ppdp_spark.core.data.coded_people import Partition
 from ppdp_spark.core.data.groups import FloatArray, IntArray
 from ppdp_spark.core.partition.mondrian import grouped, undivided_summary
 from ppdp_spark.core.partition.placement import Placed, Placement
-from ppdp_spark.errors import DataError
+from ppdp_spark.errors import TOO_MANY_PRIORS, DataError
 from ppdp_spark.spark.data.layout import Layout, People
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.arrow import whole
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import one_partition_each
 from ppdp_spark.spark.partition.fragments import FRAGMENT_ROWS, Tree, fragments_of, with_fragments
 from ppdp_spark.spark.partition.priors import SET, SHARES, VALUES, PriorSet, beside_people
 
 PLACED = "placed"
-COUNTED_VALUES, COUNTS, LOWS, HIGHS = "group_values", "group_counts", "prior_lows", "prior_highs"
 
 TIE = "tie"
 """Hash of weight and columns published as they are: tells people apart who are equal in everything else."""
@@ -149,8 +150,8 @@ class PlaceFragment:
         """What comes out, for encoded rows of this schema."""
         fields = list(self.layout.described_schema(rows).fields)
         integers, doubles = T.ArrayType(T.IntegerType()), T.ArrayType(T.DoubleType())
-        fields += [T.StructField(name, integers) for name in (COUNTED_VALUES, COUNTS)]
-        fields += [T.StructField(name, doubles) for name in (LOWS, HIGHS)]
+        fields += [T.StructField(name, integers) for name in (C.COUNTED_VALUES, C.COUNTS)]
+        fields += [T.StructField(name, doubles) for name in (C.LOWS, C.HIGHS)]
         fields += [T.StructField(PLACED, T.BooleanType()), T.StructField(C.FRAGMENT, T.IntegerType())]
         kept = self.layout.raw_schema(rows)
         fields += [T.StructField(raw(name), kept[name].dataType) for name in self.layout.row_names]
@@ -168,8 +169,8 @@ def place_rows(rows: DataFrame, tree: Tree, task: PlaceFragment, priors: Sequenc
     fragments = len(fragments_of(tree))
     together = beside_people(located, C.FRAGMENT, fragments, priors, layout.packed_names)
     packed = layout.packed(together, C.FRAGMENT, *EXTRA_COLUMNS)
-    placed = packed.repartitionById(fragments, F.col(C.FRAGMENT))
-    return placed.mapInArrow(task, task.schema(rows.schema))
+    placed = one_partition_each(packed, fragments, F.col(C.FRAGMENT))
+    return in_tasks(placed, task, task.schema(rows.schema))
 
 
 def place_again(left: DataFrame, fragments: int, people: int, task: PlaceFragment) -> DataFrame:
@@ -177,8 +178,8 @@ def place_again(left: DataFrame, fragments: int, people: int, task: PlaceFragmen
     tasks = max(1, min(fragments, -(-people // FRAGMENT_ROWS)))
     turn = F.floor(F.col(C.FRAGMENT) * tasks / fragments).cast("int")
     names = [raw(name) for name in (*task.layout.row_names, *EXTRA_COLUMNS)]
-    placed = left.select(C.FRAGMENT, *names).repartitionById(tasks, turn)
-    return placed.mapInArrow(task, left.schema)
+    placed = one_partition_each(left.select(C.FRAGMENT, *names), tasks, turn)
+    return in_tasks(placed, task, left.schema)
 
 
 def raw(name: str) -> str:
@@ -189,7 +190,7 @@ def raw(name: str) -> str:
 def dense_priors(arrays: Mapping[str, pa.Array], known: IntArray, width: int) -> FloatArray:
     """The rows `known` of lists of values and shares as one table, one row per signature."""
     if len(known) * width > LARGEST_TABLE:
-        raise DataError("an attribute set of `privacy.robustness.priors` has too many signatures")
+        raise DataError(TOO_MANY_PRIORS)
     values, shares = (arrays[name].take(pa.array(known)) for name in (VALUES, SHARES))
     offsets = values.offsets.to_numpy().astype(np.int64)
     flat = [column.flatten().to_numpy(zero_copy_only=False) for column in (values, shares)]
@@ -218,6 +219,6 @@ def _prior_columns(people: People, priors: PeoplePriors, groups: Partition) -> d
     return {
         name: pa.ListArray.from_arrays(pa.array(offsets * scale, pa.int32()), pa.array(array, kind))
         for name, array, kind, scale in zip(
-            (COUNTED_VALUES, COUNTS, LOWS, HIGHS), flat, kinds, scales, strict=True
+            (C.COUNTED_VALUES, C.COUNTS, C.LOWS, C.HIGHS), flat, kinds, scales, strict=True
         )
     }

@@ -23,7 +23,8 @@ from ppdp_spark.spark.data.profile import Profile, labels_of
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
-from ppdp_spark.spark.engine.hidden_values import unseen
+from ppdp_spark.spark.engine.hidden_values import beside_unseen, field
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow, type_of
 from ppdp_spark.spark.input.read_table import read_table
 from ppdp_spark.spark.partition.priors import SHARES, VALUES, PriorSet, learned, without_prior
 from ppdp_spark.spec import InputSpec, PriorSpec
@@ -36,6 +37,7 @@ NAMED = 5
 """Unknown values that a message names, at most."""
 
 VALUE_COLUMN, PROBABILITY_COLUMN = "value", "probability"
+_BOUNDS = "supplied_bounds"
 
 
 def priors_of(
@@ -115,7 +117,7 @@ def encoded(
     attributes = {attribute.name: attribute for attribute in layout.attributes}
     rows = table.select(
         *(_physical(C.column(name), attributes[name]).alias(f"key{i}") for i, name in enumerate(names)),
-        *stated(table, T.DataType.fromDDL(profile.sensitive.type)),
+        *stated(table, type_of(profile.sensitive.type)),
     )
     for i, name in enumerate(names):
         rows = _coded(rows, f"key{i}", attributes[name])
@@ -137,11 +139,11 @@ def _coded(rows: DataFrame, name: str, attribute: Attribute) -> DataFrame:
     if isinstance(attribute, Ordered):
         if attribute.low is None or attribute.high is None:
             return rows.where(value.isNull()).withColumn(name, F.lit(0))
-        low, high = (unseen(rows.sparkSession, bound) for bound in (attribute.low, attribute.high))
-        inside = rows.where(value.isNull() | value.between(low, high))
-        if not attribute.narrow:
-            return inside
-        return inside.withColumn(name, F.coalesce((value - low + 1).cast("int"), F.lit(0)))
+        low, high = (F.col(_BOUNDS)[field(i)] for i in range(2))
+        bounded = beside_unseen(rows, _BOUNDS, (attribute.low, attribute.high))
+        inside = bounded.where(value.isNull() | value.between(low, high))
+        code = F.coalesce((value - low + 1).cast("int"), F.lit(0)) if attribute.narrow else value
+        return inside.withColumn(name, code).drop(_BOUNDS)
     known = dictionary(rows.sparkSession, [None, *attribute.values])
     known = known.select(F.col("text").alias("key_text"), F.col("code").alias("key_code"))
     joined = rows.join(F.broadcast(known), value.eqNullSafe(F.col("key_text")), "inner")
@@ -177,7 +179,7 @@ def _unmatched(listed: DataFrame, prior: PriorSpec, labels: Sequence[str]) -> It
     allowed = set(prior.may_be_absent)
     names = [
         name
-        for name in labels_of(lost.limit(len(allowed) + NAMED).toArrow().column(0).to_pylist())
+        for name in labels_of(to_arrow(lost.limit(len(allowed) + NAMED)).column(0).to_pylist())
         if name not in allowed
     ]
     for name in sorted(names)[:NAMED]:
@@ -198,7 +200,7 @@ def _completed(listed: DataFrame, keys: Sequence[str], counts: Sequence[int]) ->
             "frequency": pa.array([count / total for count in counts], pa.float64()),
         }
     )
-    frequent = listed.sparkSession.createDataFrame(frequencies, "code int, frequency double")
+    frequent = from_arrow(listed.sparkSession, frequencies)
     whole = frequent.agg(F.array_sort(F.collect_list(F.struct("code", "frequency"))).alias("every"))
     entry = F.struct(F.col("code"), F.col("share"))
     grouped = listed.groupBy(*keys).agg(

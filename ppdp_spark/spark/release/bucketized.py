@@ -21,7 +21,8 @@ from ppdp_spark.spark.data.physical import from_physical
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.engine.hidden_values import unseen
+from ppdp_spark.spark.engine.hidden_values import beside_unseen, field
+from ppdp_spark.spark.engine.versions import one_partition_each
 from ppdp_spark.spark.judge.bucketized_files import BucketFiles
 from ppdp_spark.spark.judge.grouped_tables import Grouped, value_counts, with_codes
 from ppdp_spark.spark.parquet.read_folder import read_folder
@@ -35,6 +36,8 @@ from ppdp_spark.spark.release.described_rows import (
     Values,
 )
 from ppdp_spark.spark.release.publication import FormOnSpark, Publication, ShownTables
+
+_LOWS = "lowest_values"
 
 
 class BucketizedForm(FormOnSpark):
@@ -104,11 +107,8 @@ class BucketizedForm(FormOnSpark):
 
     def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
         table = read_folder(spark, data / SENSITIVE_TABLE)
-        counted = F.col(C.COUNT).cast("bigint")
-        wrong = F.raise_error(F.lit(TWO_WAYS)).cast("bigint")
-        people = F.when(counted >= 1, counted).otherwise(wrong).alias(C.COUNT)
         held = [C.column(name).alias(ours) for name, ours in attributes.items()]
-        return table.select(C.GROUP_ID, *held, people)
+        return table.select(C.GROUP_ID, *held, _people())
 
     def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         return _shown(spark, data, values)
@@ -124,26 +124,28 @@ def _people_rows(publication: Publication) -> DataFrame:
     layout = publication.layout
     rows = publication.groups.select(C.GROUP_ID, publication.people())
     rows = rows.select(C.GROUP_ID, F.inline(C.PEOPLE))
-    for field in layout.published_packing.fields:
-        code = F.shiftright(C.word(field.word), field.shift).bitwiseAND(F.lit((1 << field.bits) - 1))
-        rows = rows.withColumn(field.name, code.cast("int"))
-    wanted = [F.col(C.GROUP_ID)]
+    for part in layout.published_packing.fields:
+        code = F.shiftright(C.word(part.word), part.shift).bitwiseAND(F.lit((1 << part.bits) - 1))
+        rows = rows.withColumn(part.name, code.cast("int"))
+    wanted, lows = [F.col(C.GROUP_ID)], list[int]()
     for j, attribute in enumerate(layout.attributes):
         if isinstance(attribute, Categorical):
             rows = decode(rows, C.code(j), attribute.values, first_code=1)
             value = F.col(C.code(j)).cast(attribute.type)
         else:
-            value = from_physical(_physical_value(rows, C.code(j), attribute), attribute)
+            value = from_physical(_physical_value(C.code(j), attribute, lows), attribute)
         wanted.append(value.alias(attribute.name))
     wanted += [F.col(C.kept(j)).alias(name) for j, name in enumerate(publication.names)]
-    return rows.select(*wanted)
+    return (beside_unseen(rows, _LOWS, lows) if lows else rows).select(*wanted)
 
 
-def _physical_value(rows: DataFrame, name: str, attribute: Ordered) -> Column:
+def _physical_value(name: str, attribute: Ordered, lows: list[int]) -> Column:
+    """The number that a code stands for; the lowest is added to `lows`, where the expression finds it."""
     code = F.col(name)
     if not attribute.narrow:
         return code
-    return F.when(code != 0, code.cast("bigint") - 1 + unseen(rows.sparkSession, int(attribute.low or 0)))
+    lows.append(int(attribute.low or 0))
+    return F.when(code != 0, code.cast("bigint") - 1 + F.col(_LOWS)[field(len(lows) - 1)])
 
 
 def _value_counts(publication: Publication, name: str, domain: SensitiveDomain) -> DataFrame:
@@ -155,7 +157,7 @@ def _value_counts(publication: Publication, name: str, domain: SensitiveDomain) 
         F.count(F.lit(1)).cast("int").alias(C.COUNT)
     )
     files = publication.order.files
-    placed = counted.repartitionById(files, F.col(C.FRAGMENT)).withColumn("place", F.col(C.VALUE))
+    placed = one_partition_each(counted, files, F.col(C.FRAGMENT)).withColumn("place", F.col(C.VALUE))
     if domain.case == "svpi":
         placed = decode(placed, C.VALUE, domain.values, first_code=0)
     # Sorted last: Spark drops the order of what goes into a join.
@@ -173,7 +175,7 @@ def _linked_counts(publication: Publication) -> DataFrame:
     keys = [C.FRAGMENT, C.GROUP_ID, *held]
     counted = people.groupBy(*keys).agg(F.count(F.lit(1)).cast("int").alias(C.COUNT))
     places = {name: f"place_{name}" for name in held}
-    placed = counted.repartitionById(publication.order.files, F.col(C.FRAGMENT))
+    placed = one_partition_each(counted, publication.order.files, F.col(C.FRAGMENT))
     placed = placed.withColumns({place: F.col(name) for name, place in places.items()})
     for name, domain in held.items():
         placed = decode(placed, name, domain.values, first_code=0)
@@ -182,11 +184,18 @@ def _linked_counts(publication: Publication) -> DataFrame:
     return ordered.select(C.GROUP_ID, *typed, C.COUNT)
 
 
+def _people() -> Column:
+    """The count of a row, which stops the job where it counts nobody."""
+    counted = F.col(C.COUNT).cast("bigint")
+    wrong = F.raise_error(F.lit(TWO_WAYS)).cast("bigint")
+    return F.when(counted >= 1, counted).otherwise(wrong).alias(C.COUNT)
+
+
 def _agreeing(people: DataFrame, counted: DataFrame, sensitive: Mapping[str, Any]) -> Grouped:
     """Groups from both tables, which stop the job where they do not agree."""
     name, case = sensitive["column"], sensitive["case"]
     text = text_of(C.column(name), counted.schema[name].dataType).alias(C.VALUE)
-    pairs = counted.select(C.GROUP_ID, text, C.COUNT)
+    pairs = counted.select(C.GROUP_ID, text, _people())
     values, counts = value_counts(pairs.select(C.VALUE, C.COUNT), counted.schema[name].dataType)
     entry = F.struct(F.col(C.SENSITIVE).alias(C.VALUE), F.col(C.COUNT).cast("bigint").alias(C.COUNT))
     collected = [F.collect_list(entry).alias("entries"), F.sum(C.COUNT).alias("occurrences")]

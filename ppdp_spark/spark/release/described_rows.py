@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,18 +10,29 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_type
 
 from ppdp_spark.core.data.attributes import Ordered
 from ppdp_spark.core.data.groups import IntArray
 from ppdp_spark.core.data.packing import Packing
 from ppdp_spark.core.data.sorting import radix_order
-from ppdp_spark.spark.data.layout import unpacked
 from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.engine.arrow import whole
-from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
+from ppdp_spark.spark.engine.arrow import unpacked, whole
+
+_ORDERED = {
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+"""Types of ordered columns in Arrow, by Spark's names; decimals have their digits in the name."""
+
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 
 
 class Reading(Protocol):
@@ -55,8 +67,9 @@ class OrderedValues:
 
     @classmethod
     def of(cls, attribute: Ordered) -> OrderedValues:
-        """To be made where Spark runs, which knows its types."""
-        return cls(attribute, to_arrow_type(T.DataType.fromDDL(attribute.type), timezone="UTC"))
+        decimal = _DECIMAL.fullmatch(attribute.type)
+        digits = [int(number) for number in decimal.groups()] if decimal else []
+        return cls(attribute, pa.decimal128(*digits) if digits else _ORDERED[attribute.type])
 
     def __call__(self, held: pa.Array) -> pa.Array:
         if self.attribute.narrow:
@@ -192,15 +205,16 @@ class PriorRows:
     sets: int
 
     def rows(self, groups: pa.Table) -> pa.Table:
-        held = whole(groups, COUNTED_VALUES)
+        held = whole(groups, C.COUNTED_VALUES)
         group = pa.array(_owners(_lengths(held)))
         columns = {
             C.GROUP_ID: whole(groups, C.GROUP_ID).take(group),
             C.VALUE: self.values(held.flatten()),
-            C.COUNT: whole(groups, COUNTS).flatten(),
+            C.COUNT: whole(groups, C.COUNTS).flatten(),
         }
         sides = {
-            side: whole(groups, name).flatten().to_numpy() for side, name in (("low", LOWS), ("high", HIGHS))
+            side: whole(groups, name).flatten().to_numpy()
+            for side, name in (("low", C.LOWS), ("high", C.HIGHS))
         }
         for s in range(self.sets):
             columns |= {f"{side}_{s}": pa.array(each[s :: self.sets]) for side, each in sides.items()}

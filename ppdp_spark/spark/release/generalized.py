@@ -81,7 +81,9 @@ class GeneralizedForm(FormOnSpark):
             return grouped
         column = None if sensitive is None else sensitive["column"]
         kind = "string" if column is None else table.schema[column].dataType.simpleString()
-        files = ReleaseFiles.of(spark, data, names, column, typed_values(spark, grouped.values, kind))
+        # That groups are described in one way is seen once, with the first attribute.
+        seen = () if place else names
+        files = ReleaseFiles.of(spark, data, seen, column, typed_values(spark, grouped.values, kind))
         return replace(grouped, files=files)
 
     def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:

@@ -12,7 +12,9 @@ from pyspark.sql import functions as F
 from ppdp_spark.core.data.attributes import Attribute, Categorical, Ordered
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
-from ppdp_spark.spark.engine.hidden_values import field, unseen_struct
+from ppdp_spark.spark.engine.hidden_values import beside_unseen, field
+from ppdp_spark.spark.engine.tasks import one_task_each
+from ppdp_spark.spark.engine.versions import to_arrow
 
 FILE_ROWS = 500_000
 """Rows aimed at in a published file. The number of files follows from the content alone."""
@@ -50,8 +52,10 @@ def description_columns(attributes: Sequence[Attribute]) -> list[list[str]]:
     ]
 
 
-def order_groups(groups: DataFrame, attributes: Sequence[Attribute], ncp: Mapping[str, float]) -> Order:
-    """Decide files and group numbers from the groups' descriptions.
+def order_groups(
+    groups: DataFrame, attributes: Sequence[Attribute], ncp: Mapping[str, float], people: int
+) -> Order:
+    """Decide files and group numbers from the descriptions of the groups of so many people.
 
     The attribute whose descriptions are the most varied comes first: one cannot have more of them
     than it has values, nor many if its penalty is large.
@@ -60,8 +64,14 @@ def order_groups(groups: DataFrame, attributes: Sequence[Attribute], ncp: Mappin
     varied = [min(_values(a), 1 / max(ncp[a.name], 1e-9)) for a in attributes]
     by_spread = sorted(range(len(described)), key=lambda j: (-varied[j], j))
     keys = [name for j in by_spread for name in described[j]]
-    counted = groups.groupBy(keys[0]).agg(F.count(F.lit(1)), F.sum(C.SIZE)).toArrow()
-    counted = counted.sort_by([(keys[0], "ascending")])
+    bounds, offsets = _files(groups, keys[0]) if people > FILE_ROWS else ((), (0,))
+    return Order(keys[0], tuple(keys), bounds, offsets)
+
+
+def _files(groups: DataFrame, key: str) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """Where files end along a column of descriptions, and how many groups are before each file."""
+    counted = to_arrow(groups.groupBy(key).agg(F.count(F.lit(1)), F.sum(C.SIZE)))
+    counted = counted.sort_by([(key, "ascending")])
     values, numbers, sizes = (counted.column(i).to_pylist() for i in range(3))
     nulls = [i for i, value in enumerate(values) if value is None]
     if nulls:
@@ -75,7 +85,7 @@ def order_groups(groups: DataFrame, attributes: Sequence[Attribute], ncp: Mappin
             bounds.append(value)
             offsets.append(passed)
             filled = 0
-    return Order(keys[0], tuple(keys), tuple(bounds), tuple(offsets))
+    return tuple(bounds), tuple(offsets)
 
 
 def _values(attribute: Attribute) -> float:
@@ -99,9 +109,9 @@ def number_groups(groups: DataFrame, order: Order, layout: Layout) -> DataFrame:
     bounds = [F.col(_BOUNDS)[field(i)] for i in range(len(order.bounds))]
     part = F.when(F.col(order.primary).isNull(), F.lit(0)).otherwise(_file_of(F.col(order.primary), bounds))
     if bounds:
-        groups = groups.withColumn(_BOUNDS, unseen_struct(groups.sparkSession, order.bounds))
+        groups = beside_unseen(groups, _BOUNDS, order.bounds)
     placed = groups.withColumn(C.FRAGMENT, part).drop(_BOUNDS)
-    placed = placed.repartitionById(order.files, F.col(C.FRAGMENT))
+    placed = one_task_each(placed, C.FRAGMENT, order.files)
     placed = placed.sortWithinPartitions(*order.keys, *ties)
     within = F.monotonically_increasing_id().bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
     before = F.element_at(F.array(*(F.lit(n).cast("bigint") for n in order.offsets)), F.col(C.FRAGMENT) + 1)

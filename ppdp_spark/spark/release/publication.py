@@ -17,10 +17,10 @@ from ppdp_spark.run.storage import Folder, tidy_table
 from ppdp_spark.spark.data.encode import typed_values
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import type_of
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import extrema_rows
 from ppdp_spark.spark.parquet.write_folder import write_folder
-from ppdp_spark.spark.partition.place_people import COUNTED_VALUES, COUNTS, HIGHS, LOWS
 from ppdp_spark.spark.release.described_rows import DescribedRows, PriorRows, Values
 from ppdp_spark.spark.release.household_rows import HouseholdRows, household_table
 from ppdp_spark.spark.release.numbering import Order
@@ -69,7 +69,15 @@ class Publication:
 
     def owned_columns(self) -> list[str]:
         """What groups tell the owner alone: of priors, if they were judged with them, households, weights."""
-        names = (COUNTED_VALUES, COUNTS, LOWS, HIGHS, C.HOUSEHOLD_NUMBERS, C.HOUSEHOLD_VALUES, C.WEIGHTS)
+        names = (
+            C.COUNTED_VALUES,
+            C.COUNTS,
+            C.LOWS,
+            C.HIGHS,
+            C.HOUSEHOLD_NUMBERS,
+            C.HOUSEHOLD_VALUES,
+            C.WEIGHTS,
+        )
         return [name for name in names if name in self.groups.columns]
 
     def types(self, form: ReleaseForm) -> list[T.DataType]:
@@ -78,7 +86,7 @@ class Publication:
         declared = [a.type for a in layout.attributes if form.codes_published or isinstance(a, Ordered)]
         declared += [domain.type for domain in layout.domains]
         held = self.groups.select(*self.lists([C.kept(j) for j in range(layout.kept)]).values()).schema
-        return [T.DataType.fromDDL(kind) for kind in declared] + [field.dataType for field in held]
+        return [type_of(kind) for kind in declared] + [field.dataType for field in held]
 
     def owned_tables(self) -> Iterator[tuple[Folder, DescribedRows]]:
         """The owner's tables, for tasks to write beside the published ones."""

@@ -27,7 +27,8 @@ def publish(
     scratch: Folder,
 ) -> tuple[str, ...]:
     """Write everybody in the groups to the release; the names of the owner's tables in `owned`, if any."""
-    order, robustness = order_groups(groups, layout.attributes, metrics["ncp"]), spec.privacy.robustness
+    order = order_groups(groups, layout.attributes, metrics["ncp"], metrics["people"])
+    robustness = spec.privacy.robustness
     publication = Publication(
         number_groups(groups, order, layout),
         layout,

@@ -2,7 +2,8 @@
 
 Where the attributes of a group are published independently, each has to satisfy its criteria by itself; that
 nothing links them is part of the verdict. Where rows keep them together, each has to satisfy its criteria in
-every cell of what somebody may know of the others.
+every cell of what somebody may know of the others. Commands that measure what a release tells read the same
+cells, of one attribute or of several.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import Criterion, VerdictRow
+from ppdp_spark.core.criteria.families import families
 from ppdp_spark.core.criteria.release.bookkeeping import Conservation, Eligibility
 from ppdp_spark.core.data.value_names import Sensitivity
 from ppdp_spark.errors import DataError
-from ppdp_spark.run.criteria.guarantees import published_privacy
+from ppdp_spark.run.criteria.guarantees import measured_criteria, published_privacy
 from ppdp_spark.run.criteria.several_attributes import (
     criteria_of_groups,
     criteria_of_values,
@@ -32,8 +34,8 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups
 from ppdp_spark.spark.judge.value_order import out_of_order, unlinked_row
-from ppdp_spark.spark.parquet.read_folder import read_folder
 from ppdp_spark.spark.release.forms import form_in
+from ppdp_spark.spec import PrivacySpec
 
 
 def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
@@ -68,21 +70,10 @@ def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, 
 def _judged_linked(spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
     """Criteria of groups in groups, those of each attribute in the cells of what is known beside it."""
     form, privacy = form_in(manifest), published_privacy(manifest["privacy"])
-    known, declared = known_attributes(manifest), published_attributes(manifest)
+    known = known_attributes(manifest)
     _require_linkable(manifest)
-    names = [attribute["column"] for attribute in declared]
-    held = {name: C.sensitive(place) for place, name in enumerate(names)}
-    records = form.records(spark, data, held)
-
-    def cells(attribute: str) -> Grouped:
-        keys = [C.GROUP_ID, *(held[name] for name in known_beside(attribute, known))]
-        one = {"column": held[attribute], "case": "svpi"}
-        named = {f"key{i}": F.col(key) for i, key in enumerate(keys)}
-        return counted_groups(records, named, one, people=F.col(C.COUNT))
-
-    reading = [partial(form.read, spark, data, manifest), *(partial(cells, name) for name in names)]
-    groups, *found = all_at_once(spark, reading)
-    read = dict(zip(names, found, strict=True))
+    names = [attribute["column"] for attribute in published_attributes(manifest)]
+    groups, read = form.read(spark, data, manifest), linked_cells(spark, data, manifest)
     domains = {name: grouped.domain for name, grouped in read.items()}
     conserved = Conservation(manifest["rows"]["published"], manifest["groups"])
     scans: list[Callable[[], list[VerdictRow]]] = [
@@ -124,7 +115,7 @@ def _eligible(manifest: Mapping[str, Any], attribute: str, grouped: Grouped) -> 
         raise DataError(f"`suppression` in {MANIFEST} does not say which sensitive attribute decided")
     if suppressed["attribute"] != attribute:
         return []
-    return [Eligibility(suppressed["l"], suppressed["total"], grouped.domain.protected)]
+    return [Eligibility.stated(suppressed, grouped.domain.protected)]
 
 
 def _judged(
@@ -141,7 +132,53 @@ def _in_order(
     spark: SparkSession, folder: Folder, columns: Sequence[str], read: Mapping[str, Grouped], groups: int
 ) -> list[VerdictRow]:
     """The order of the values in one table."""
-    files = [name for name, _ in folder.files(".parquet")]
-    table = read_folder(spark, folder, placed=True)
-    wrong = out_of_order(table, files, {column: read[column].values for column in columns})
+    wrong = out_of_order(spark, folder, {column: read[column].values for column in columns})
     return [unlinked_row(wrong, groups)]
+
+
+def released_cells(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> dict[str, Grouped]:
+    """The groups of each sensitive attribute, or their cells where it is published side by side with others.
+
+    A release without a sensitive attribute has its groups under an empty name.
+    """
+    form, data = form_in(manifest), data_of(release, manifest)
+    names = [attribute["column"] for attribute in published_attributes(manifest)]
+    if known_attributes(manifest):
+        return linked_cells(spark, data, manifest)
+    if not names:
+        return {"": form.read(spark, data, manifest)}
+    reading = [partial(form.read, spark, data, manifest, place) for place in range(len(names))]
+    return dict(zip(names, all_at_once(spark, reading), strict=True))
+
+
+def linked_cells(spark: SparkSession, data: Folder, manifest: Mapping[str, Any]) -> dict[str, Grouped]:
+    """The cells of each linked attribute: its groups, divided by what somebody may know beside it."""
+    known = known_attributes(manifest)
+    names = [attribute["column"] for attribute in published_attributes(manifest)]
+    held = {name: C.sensitive(place) for place, name in enumerate(names)}
+    records: DataFrame = form_in(manifest).records(spark, data, held)
+
+    def cells(attribute: str) -> Grouped:
+        keys = [C.GROUP_ID, *(held[name] for name in known_beside(attribute, known))]
+        one = {"column": held[attribute], "case": "svpi"}
+        named = {f"key{i}": F.col(key) for i, key in enumerate(keys)}
+        return counted_groups(records, named, one, people=F.col(C.COUNT))
+
+    found = all_at_once(spark, [partial(cells, name) for name in names])
+    return dict(zip(names, found, strict=True))
+
+
+def measured_rows(
+    cells: Mapping[str, Grouped], privacy: PrivacySpec, known: Sequence[str]
+) -> list[VerdictRow]:
+    """What a release achieves in every criterion that nobody demanded."""
+    if len(cells) == 1:
+        (grouped,) = cells.values()
+        return grouped.judge(measured_criteria(privacy, grouped.domain))
+    of_groups = {name for family in families() if not family.traits.sensitive for name in family.names}
+    rows: list[VerdictRow] = []
+    for name, grouped in cells.items():
+        unasked = measured_criteria(privacy.of_attribute(name), grouped.domain)
+        asked = [criterion for criterion in unasked if criterion.name not in of_groups]
+        rows += labelled(grouped.judge(asked), name, known_beside(name, known))
+    return rows

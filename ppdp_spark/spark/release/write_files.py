@@ -21,6 +21,8 @@ from pyspark.sql import types as T
 from ppdp_spark.errors import InternalError
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.release.described_rows import DescribedRows
 
 CHUNK_ROWS = 250_000
@@ -116,7 +118,7 @@ def write_tables(
     """Write tables of numbered groups, each to its folder, and say how many rows each has."""
     unfinished.create(private=True)
     task = WriteTables({folder.create(): spread for folder, spread in tables}, unfinished)
-    written = groups.mapInArrow(task, _WRITTEN).toArrow().to_pylist()
+    written = to_arrow(in_tasks(groups, task, _WRITTEN)).to_pylist()
     found = []
     for folder, _ in tables:
         own = {row["file"]: row["rows"] for row in written if row["folder"] == folder.path}

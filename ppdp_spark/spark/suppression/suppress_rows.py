@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.errors import InternalError
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 
 _TEXT, _KEY_A, _KEY_B, _NUMBER = "suppress_text", "suppress_key_a", "suppress_key_b", "suppress_number"
 _LOW, _HIGH, _LAST = "suppress_low", "suppress_high", "suppress_last"
@@ -90,7 +91,7 @@ def _numbered(
         _KEY_B: pa.array([keys[1]] * size, pa.int64()),
         **more,
     }
-    known = F.broadcast(table.sparkSession.createDataFrame(pa.table(columns)))
+    known = F.broadcast(from_arrow(table.sparkSession, pa.table(columns)))
     joined = table.join(known, value.eqNullSafe(F.col(_TEXT)), how)
     content = F.xxhash64(*(C.column(name) for name in table.columns))
     number = F.xxhash64(content, F.col(_KEY_A), F.col(_KEY_B))
@@ -141,7 +142,7 @@ def _look(
     }
     near = _numbered(table, value, searched, keys, edges).where(F.col(_NUMBER) <= F.col(_HIGH))
     inside = F.when(F.col(_NUMBER) >= F.col(_LOW), F.col(_NUMBER)).alias("suppress_number")
-    found = near.groupBy("suppress_place", inside).count().toArrow()
+    found = to_arrow(near.groupBy("suppress_place", inside).count())
     place, number, count = (found.column(i) for i in range(3))
     below = ~number.is_valid().to_numpy()
     numbers = number.fill_null(_LEAST).to_numpy()

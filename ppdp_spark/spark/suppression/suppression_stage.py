@@ -320,11 +320,15 @@ def facts(domain: SensitiveDomain | None, decision: Decision) -> dict[str, Any] 
 
 
 def public_facts(spec: ReleaseSpec, decision: Decision) -> dict[str, Any] | None:
-    """What the adversary of the paper is assumed to know: the method, l, |T|, and which attribute decided."""
+    """What the adversary of the paper is assumed to know: the method, l, |T|, and which attribute decided.
+
+    Also that the table was l-eligible already, so that whoever is missing was left out for want of a place.
+    """
     found, named = decision.suppression, spec.suppression.attribute
     if found is None:
         return None
-    told = {"method": found.method, "l": found.l, "total": found.total}
+    told: dict[str, Any] = {"method": found.method, "l": found.l, "total": found.total}
+    told |= {} if found.suppressed else {"already_eligible": True}
     return told if named is None else {**told, "attribute": named}
 
 

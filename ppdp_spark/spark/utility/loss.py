@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.data.attributes import Attribute
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.versions import to_arrow
 
 _UNITS = 1_000_000
 """Penalties are summed in whole units: such sums do not depend on the order of addition."""
 
 
 def group_metrics(
-    groups: DataFrame, attributes: Sequence[Attribute], *, weighted: bool = False, rows: Column | None = None
+    groups: DataFrame, attributes: Sequence[Attribute], *, weighted: bool = False, rows: str | None = None
 ) -> dict[str, Any]:
     """Sizes, discernibility and certainty penalties, the latter also weighted if people have weights.
 
-    How many rows people have is counted, too, if a column says so.
+    How many rows people have is counted, too, if `rows` says so in SQL.
 
     where
         discernibility  Σ size² over groups [Bayardo & Agrawal 2005]
@@ -28,26 +29,26 @@ def group_metrics(
         histogram       groups and people by size, in classes that double: 1, 2–3, 4–7, …
         weighted        sum of weights in units, and the mean penalties over the population that they make up
     """
-    size = F.col(C.SIZE).cast("bigint")
+    size = f"CAST({C.SIZE} AS BIGINT)"
     wanted = {
-        "groups": F.count(F.lit(1)),
-        "people": F.sum(size),
-        "smallest": F.min(size),
-        "largest": F.max(size),
-        "squares": F.sum((size * size).cast("decimal(38,0)")),
-        "written": F.sum(F.lit(0) if rows is None else rows.cast("bigint")),
+        "groups": "count(1)",
+        "people": f"sum({size})",
+        "smallest": f"min({size})",
+        "largest": f"max({size})",
+        "squares": f"sum(CAST({size} * {size} AS DECIMAL(38,0)))",
+        "written": f"sum(CAST({rows or 0} AS BIGINT))",
     }
     for j in range(len(attributes)):
-        units = F.round(F.element_at(C.PENALTY, j + 1) * _UNITS).cast("bigint")
-        wanted[f"penalty_{j}"] = F.sum(units * size)
+        units = f"CAST(round(element_at({C.PENALTY}, {j + 1}) * {_UNITS}) AS BIGINT)"
+        wanted[f"penalty_{j}"] = f"sum({units} * {size})"
         if weighted:
-            weight = F.col(C.POPULATION).cast("decimal(28,0)")
-            wanted[f"weighted_{j}"] = F.sum(weight * units.cast("decimal(9,0)"))
+            weight = f"CAST({C.POPULATION} AS DECIMAL(28,0))"
+            wanted[f"weighted_{j}"] = f"sum({weight} * CAST({units} AS DECIMAL(9,0)))"
     if weighted:
-        wanted["units"] = F.sum(C.POPULATION)
-    power = F.floor(F.log2(F.col(C.SIZE).cast("double"))).cast("int").alias("power")
-    columns = [expression.alias(name) for name, expression in wanted.items()]
-    classes = sorted(groups.groupBy(power).agg(*columns).toArrow().to_pylist(), key=lambda row: row["power"])
+        wanted["units"] = f"sum({C.POPULATION})"
+    power = F.expr(f"CAST(floor(log2(CAST({C.SIZE} AS DOUBLE))) AS INT) AS power")
+    columns = [F.expr(f"{expression} AS {name}") for name, expression in wanted.items()]
+    classes = sorted(to_arrow(groups.groupBy(power).agg(*columns)).to_pylist(), key=lambda row: row["power"])
     people = sum(row["people"] for row in classes)
     ncp = {
         attribute.name: sum(row[f"penalty_{j}"] for row in classes) / _UNITS / max(1, people)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from ppdp_spark.run.results import Stages
 from ppdp_spark.spark.data.layout import Layout
@@ -33,7 +32,7 @@ class Questions:
 def measure(groups: DataFrame, layout: Layout, stages: Stages, asked: Questions | None) -> dict[str, Any]:
     """The metrics of described groups, and the error of queries if any are asked."""
     with stages.stage("measure") as counts:
-        rows = F.size(C.SENSITIVE) if layout.of_rows else None
+        rows = f"size({C.SENSITIVE})" if layout.of_rows else None
         metrics = group_metrics(groups, layout.attributes, weighted=layout.weighted, rows=rows)
         counts["groups"] = metrics["groups"]
     if asked is not None:

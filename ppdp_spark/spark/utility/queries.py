@@ -29,8 +29,11 @@ from ppdp_spark.core.utility.queries import (
     relative_errors,
     true_answers,
 )
-from ppdp_spark.spark.data.layout import Layout, unpacked
+from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
+from ppdp_spark.spark.engine.arrow import unpacked
+from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 
 Batches = Iterable[pa.RecordBatch]
 _ANSWERS = "answers array<double>"
@@ -117,7 +120,7 @@ def domain_of(attribute: Attribute) -> Domain | None:
 
 def _summed(table: DataFrame, task: CountPeople | EstimateFromGroups) -> FloatArray:
     """The answers of all partitions, added up."""
-    found = table.mapInArrow(task, _ANSWERS).toArrow().column(0).to_pylist()
+    found = to_arrow(in_tasks(table, task, _ANSWERS)).column(0).to_pylist()
     parts = zip(*found, strict=True) if found else ([0.0] for _ in range(task.length))
     return np.array([fsum(part) for part in parts])
 

@@ -63,7 +63,12 @@ COLUMNS = {"group": "bucket", "quasi_identifiers": {"q": "categorical"}, "sensit
 
 
 @pytest.mark.parametrize(
-    ("name", "variables"), [("zeros_of_section_3_1", 0), ("mixed", 0), ("mixed", 100), ("random3", 100)]
+    ("name", "variables"),
+    [
+        ("zeros_of_section_3_1", 0),
+        ("random3", 100),
+        *(pytest.param("mixed", size, marks=pytest.mark.slow) for size in (0, 100)),
+    ],
 )
 def test_golden_through_the_spec_on_the_driver_and_spread(spark, tmp_path, name, variables):
     case = golden_case(name)
@@ -119,3 +124,23 @@ def test_every_problem_of_the_knowledge_at_once(people):
         DataError, match=r"`attack.knowledge.0` speaks of people of whom the release has none"
     ):
         attack(spec(told[3:4]), table=people)
+
+
+@pytest.mark.parametrize("variables", [0, 1_000])
+def test_what_people_do_not_have_is_what_they_have_instead(spark, people, tmp_path, variables):
+    """The men who are not aged 30 and from college are those from high school and those aged 60."""
+    negated = {"given": {"sex": "male"}, "unless": {"degree": "college", "age": {"from": 25, "to": 35}}}
+    plain = {"given": {"sex": "male", "degree": ["high school", "graduate"]}}
+    bounds = {"value": "Pneumonia", "probability": 0.6}
+    found = []
+    for number, whom in enumerate((negated, plain)):
+        path = tmp_path / str(number)
+        attack(spec([whom | bounds], path=path), table=people, local_variables=variables)
+        table = posteriors(spark, path).sort_values(["sex", "degree", "age", "value"])
+        found.append(table["posterior"].to_numpy())
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+    nobody = {"given": {"degree": "junior"}, "unless": {"age": 20}, "value": "Flu", "probability": 0.1}
+    with pytest.raises(DataError, match="of whom the release has none"):
+        attack(spec([nobody]), table=people)
+    with pytest.raises(SpecError, match=r"`attack\.knowledge\.0` names a value of `degree`"):
+        attack(spec([nobody | {"unless": {"degree": "none"}}]), table=people)

@@ -71,7 +71,7 @@ def test_sparse_signatures_recomputed(spark, tmp_path, monkeypatch, seed, model,
     assert verify(tmp_path / "out", spark=spark).ok
 
 
-@pytest.mark.parametrize("model", ["joint", "binary"])
+@pytest.mark.parametrize("model", ["joint", pytest.param("binary", marks=pytest.mark.slow)])
 def test_certain_and_impossible_values(spark, tmp_path, model):
     """In the west everybody has gout, in the south nobody has the flu."""
     rows = []
@@ -89,7 +89,7 @@ def test_certain_and_impossible_values(spark, tmp_path, model):
     assert certain and certain <= left and len(left) < len(certain) + 20
 
 
-@pytest.mark.parametrize("model", ["joint", "binary"])
+@pytest.mark.parametrize("model", ["joint", pytest.param("binary", marks=pytest.mark.slow)])
 def test_equal_signatures_are_plain_diversity(spark, tmp_path, model):
     """With one signature the release is that of Mondrian which allows a value 1/r of a group."""
     rows = [(pid, age, "f", region, value) for pid, age, _, region, value in people(500)]

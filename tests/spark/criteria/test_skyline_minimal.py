@@ -194,7 +194,9 @@ def test_no_safe_cut_is_left_in_small_tables(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize(
+    "seed", [*range(100, 104), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(104, 110))]
+)
 def test_no_safe_cut_is_left_in_many_small_tables(seed):
     assert search(1_000, seed) > 100
 
@@ -237,8 +239,15 @@ def test_a_cut_along_another_attribute_is_tried(spark, tmp_path):
     assert is_safe(list(values.values()), [("a", 1, 0, 2, Fraction(9, 10))])
 
 
-@pytest.mark.parametrize("case", ["mvpi-set", "mvpi-multiset"])
-@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+@pytest.mark.parametrize(
+    ("case", "form"),
+    [
+        ("mvpi-set", "generalized"),
+        ("mvpi-multiset", "bucketized"),
+        pytest.param("mvpi-set", "bucketized", marks=pytest.mark.slow),
+        pytest.param("mvpi-multiset", "generalized", marks=pytest.mark.slow),
+    ],
+)
 def test_people_without_any_value(spark, tmp_path, case, form):
     """Fewer values than people: a table by values must not be read by people."""
     rows = [["s"] if i % 10 == 0 else ["x"] if i % 5 == 1 else [] for i in range(400)]

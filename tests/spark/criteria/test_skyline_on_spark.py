@@ -108,7 +108,7 @@ POINTS = {
 }
 
 
-@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("name", ["m = 0", pytest.param("m = 2", marks=pytest.mark.slow), "two points"])
 def test_safe_and_minimal(spark, tmp_path, monkeypatch, name):
     """Exact fractions over the files find the release safe, and no median cut of a group safe."""
     monkeypatch.setattr("ppdp_spark.spark.partition.fragments.FRAGMENT_ROWS", 400)
@@ -152,7 +152,7 @@ def test_same_release_whatever_the_partitioning(spark, tmp_path, monkeypatch):
     assert contents[0] == contents[1]
 
 
-@pytest.mark.parametrize("case", ["mvpi-set", "mvpi-multiset"])
+@pytest.mark.parametrize("case", ["mvpi-set", pytest.param("mvpi-multiset", marks=pytest.mark.slow)])
 def test_sets_and_multisets_are_safe(spark, tmp_path, case):
     rng = np.random.default_rng(9)
     rows = [

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spark.synthetic import census_vocabulary as tables
 from ppdp_spark.spark.synthetic.census import CENSUS_DAY, TOP_INCOME, _person_id, census
+from support.connect_port import connect_port
 
 ROWS = 60_000
 KNOWN_PERSON = {
@@ -259,8 +260,9 @@ print(*map(int, rows.agg(F.count("*"), F.sum(hashed)).collect()[0]))
 def test_spark_connect_makes_the_same_people(spark: SparkSession) -> None:
     """In a process of its own: one process holds either a classic or a Connect session."""
     environment = {**os.environ, "SPARK_REMOTE": "local[2]"}
-    run = subprocess.run(
-        [sys.executable, "-c", CONNECT], env=environment, capture_output=True, text=True, timeout=300
-    )
+    with connect_port():
+        run = subprocess.run(
+            [sys.executable, "-c", CONNECT], env=environment, capture_output=True, text=True, timeout=900
+        )
     assert run.returncode == 0, run.stderr[-2000:]
     assert tuple(map(int, run.stdout.split())) == fingerprint(census(spark, 1_000, seed=9))

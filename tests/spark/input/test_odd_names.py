@@ -67,7 +67,7 @@ def assert_harmless(page: Path) -> None:
     assert not re.search(r"<script>\s*alert", page.read_text())
 
 
-@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+@pytest.mark.parametrize("form", ["generalized", pytest.param("bucketized", marks=pytest.mark.slow)])
 def test_columns_with_odd_names_are_published_under_them(people, spark, tmp_path, form):
     out = tmp_path / "o[u]t {x} ünï 'q'"
     run = anonymize(spec_of(out, output={"path": str(out), "form": form}), table=people)

@@ -112,7 +112,7 @@ def visits(people, seed=3):
     return pd.DataFrame(rows, columns=["who", "visit", "age", "sex", "day", "found"])
 
 
-@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+@pytest.mark.parametrize("form", ["generalized", pytest.param("bucketized", marks=pytest.mark.slow)])
 def test_a_release_has_one_record_per_person_whatever_the_partitioning(spark, tmp_path, form):
     table = visits(300)
     digests = []

@@ -116,6 +116,16 @@ def test_sensitive_values_single_people_out_by_themselves(spark, visits):
     assert found.singled_out == 3
 
 
+def test_linked_sensitive_columns_single_people_out_together(spark, visits):
+    """Two values of four are nobody's alone, and their combinations are."""
+    table = visits[:12].assign(job=list("xyzxyzxyzxyz"), site=list("aaabbbcccddd"))
+    given = spec("unused", sensitive=["job", "site"], sensitive_linked={"known": ["job"]})
+    one, other, both = found_beside(spark, table, given)
+    assert (one.singled_out, other.singled_out, both.singled_out) == (0, 0, 12)
+    assert "in the sensitive columns `job`, `site`: whoever knows" in both.warnings[0]
+    assert both.to_dict() == {"columns": ["job", "site"], "singled_out": 12}
+
+
 def test_declared_columns_are_among_those_published():
     with pytest.raises(
         SpecError, match=r"`columns\.may_single_out\.0` .wek. is not one of `columns\.publish_as_is`"

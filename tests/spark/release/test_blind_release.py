@@ -73,7 +73,9 @@ def several_fragments(monkeypatch):
 ROBUST = {"robustness": {"r": 1.1, "priors": [{"attributes": ["sex"]}]}}
 
 
-@pytest.mark.parametrize(("privacy", "least"), [({"k_anonymity": 5}, 5), (ROBUST, 40)])
+@pytest.mark.parametrize(
+    ("privacy", "least"), [(ROBUST, 40), pytest.param({"k_anonymity": 5}, 5, marks=pytest.mark.slow)]
+)
 def test_groups_are_the_same_to_the_byte_whoever_has_which_value(
     spark, tmp_path, several_fragments, privacy, least
 ):

@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 
 from ppdp_spark import anonymize, verify
 from ppdp_spark.errors import DataError
+from ppdp_spark.spark.judge.bucketized_files import BucketFiles
 from support.released.people import JOBS, people, released, spec_for
 
 
@@ -109,7 +110,7 @@ def test_fragments_lose_nothing_and_keep_the_criteria(spark, tmp_path, monkeypat
     assert sorted(out.job) == sorted(table.job)
 
 
-def test_bucketized(spark, tmp_path):
+def test_bucketized(spark, tmp_path, monkeypatch):
     table = people(800)
     changes = {"output.form": "bucketized", "columns.publish_as_is": ["note"]}
     run = anonymize(spec_for(tmp_path, **changes), table=spark.createDataFrame(table))
@@ -124,6 +125,17 @@ def test_bucketized(spark, tmp_path):
     assert (per_group.n == qi.groupby("group_id").size()).all() and per_group.distinct.min() >= 2
     assert not sensitive.duplicated(["group_id", "job"]).any()
     assert verify(str(tmp_path / "out"), spark=spark).ok
+    part = next((tmp_path / "out/release/data/sensitive").glob("*.parquet"))
+    counted = pd.read_parquet(part)
+    assert counted.group_id[0] == counted.group_id[1]
+    # Nobody is lost and nobody comes twice, but one value has fewer people than none.
+    counted.loc[0, "count"] += counted["count"][1] + 1
+    counted.loc[1, "count"] = -1
+    counted.to_parquet(part)
+    for wanted in (BucketFiles.of, lambda *_, **__: None):
+        monkeypatch.setattr(BucketFiles, "of", wanted)
+        with pytest.raises(DataError, match="two ways"):
+            verify(str(tmp_path / "out"), spark=spark)
 
 
 def test_sets_of_values(spark, tmp_path):

@@ -69,7 +69,7 @@ def groups_in(data: Path, form: str) -> dict[int, dict[str, list]]:
     return found
 
 
-@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+@pytest.mark.parametrize("form", ["generalized", pytest.param("bucketized", marks=pytest.mark.slow)])
 def test_whoever_knows_one_attribute_learns_no_more_of_another_than_the_group_tells(spark, tmp_path, form):
     table = people()
     run = anonymize(spec(tmp_path, form), table=spark.createDataFrame(table).repartition(3))

@@ -120,9 +120,9 @@ def written(out: Path) -> list[str]:
     [
         [dt.date(1, 1, 1), dt.date(1582, 10, 10), dt.date(9999, 12, 31)],
         [Decimal("1.50"), Decimal("-2.25"), None],
-        ["b", "a", None],
-        [3, 1, 2],
-        [0.1, 2.5, None],
+        pytest.param(["b", "a", None], marks=pytest.mark.slow),
+        pytest.param([3, 1, 2], marks=pytest.mark.slow),
+        pytest.param([0.1, 2.5, None], marks=pytest.mark.slow),
     ],
     ids=["date", "decimal", "text", "integer", "double"],
 )

@@ -34,10 +34,10 @@ class TestTheSameDraw:
 
     def test_kept_rows_are_the_same_at_every_run(self, run, tmp_path):
         kept = []
-        for _ in range(3):
+        for _ in range(2):
             run(suppress, self.columns(), self.spec(1.0))
             kept.append(sorted(pq.read_table(tmp_path / "out" / "private" / "kept")["age"].to_pylist()))
-        assert kept[0] == kept[1] == kept[2]
+        assert kept[0] == kept[1]
         assert len(kept[0]) < len(self.SKEWED)
         key = tmp_path / ".releases" / "draw.key"
         assert key.stat().st_mode & 0o777 == 0o600
@@ -71,7 +71,7 @@ class TestTheSameDraw:
 
     def test_after_a_budget_error_the_next_run_draws_the_same(self, run):
         rates = []
-        for _ in range(4):
+        for _ in range(2):
             with pytest.raises(BudgetError, match="draws the same") as told:
                 run(anonymize, self.columns(), self.spec(0.01))
             rates.append(str(told.value))
@@ -203,7 +203,7 @@ class TestPromises:
         "privacy",
         [
             {"t_closeness": {"t": 1.0}},
-            {"t_closeness": {"t": 1.0, "distance": "ordered"}},
+            pytest.param({"t_closeness": {"t": 1.0, "distance": "ordered"}}, marks=pytest.mark.slow),
             {"beta_likeness": {"beta": 1000, "kind": "basic"}},
         ],
     )

@@ -56,7 +56,7 @@ class TestRecords:
         (row,) = [row for row in judged.verdict.rows if row.criterion == "skyline"]
         assert (row.value, row.status) == (1.0, "fail")
 
-    @pytest.mark.parametrize("case", ["mvpi-set", "mvpi-multiset"])
+    @pytest.mark.parametrize("case", [pytest.param("mvpi-set", marks=pytest.mark.slow), "mvpi-multiset"])
     def test_no_published_record_is_beyond_the_confidence(self, run, case):
         rng = random.Random(case)
         conditions = ["asthma", "cough", "flu", "HIV", "TB"]
@@ -115,9 +115,9 @@ class TestNamesOfValues:
     @pytest.mark.parametrize(
         ("column", "name"),
         [
-            (pa.array([5.0, 6.0] * 20), 5),
+            pytest.param(pa.array([5.0, 6.0] * 20), 5, marks=pytest.mark.slow),
             (pa.array([Decimal("5.00"), Decimal("6.00")] * 20, pa.decimal128(5, 2)), 5),
-            (pa.array([True, False] * 20), "True"),
+            pytest.param(pa.array([True, False] * 20), "True", marks=pytest.mark.slow),
             (pa.array([True, False] * 20), True),
             (pa.array([1e10, 2.0] * 20), 10000000000),
         ],

@@ -103,15 +103,28 @@ def surface(base: int) -> list[list[int]]:
 
 
 def knowledge() -> list[dict[str, Any]]:
-    witness = {"group": 1414, "values": ["Flu", HOSTILE], "people": 31, "share": 0.123456789}
+    breach = {
+        "l": 1,
+        "k": 4,
+        "m": 0,
+        "probability": 0.78125,
+        "product": "SS2·SS5",
+        "group": 1414,
+        "group_people": 31,
+        "group_occurrences": 3,
+        "excluded_values": ["HIV"],
+        "known_people_group": 1415,
+        "family_group": 1416,
+    }
+    alone = {**breach, "l": 0, "k": 0, "m": 2, "excluded_values": []}
     return [
         {
             "value": value,
             "c": c,
             "surface": surface(40 + 11 * place + int(100 * c)),
             "points": [
-                {"l": 0, "k": 40 + place, "m": 0, "witness": witness},
-                {"l": 5, "k": 3, "m": 4, "witness": witness},
+                {"l": 0, "k": 40 + place, "m": 0, "breaches": [breach, alone], "open_axes": ["l"]},
+                {"l": 5, "k": 3, "m": 4, "breaches": [breach], "open_axes": []},
             ],
         }
         for place, value in enumerate(DISEASES)

@@ -30,11 +30,24 @@ from ppdp_spark.core.data.groups import GroupSummaries
 from ppdp_spark.core.data.value_names import ValueDomain
 from ppdp_spark.core.partition.blind import blind_criteria
 from ppdp_spark.core.partition.mondrian import partition
+from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.run.criteria.guarantees import separable_criteria
 from ppdp_spark.spec import PrivacySpec
 from support.core.whole_posteriors import Release, Table, posteriors, worlds
 
 AXES = [Axis(1 / 4, -1 / 4), Axis(1 / 2, -1 / 2)]
+KINDS = [
+    Axis(1 / 3, -1 / 4, nodes=np.array([[0, 1, 2, 3], [4, 4, 5, 5], [6, 6, 6, 6]])),
+    Axis(1.0, -1 / 2, unordered=True),
+]
+"""A hierarchy of four leaves, and two categories without order."""
+
+WAYS: dict[str, tuple[CutsName, list[Axis]]] = {
+    "median": ("median", AXES),
+    "loss": ("loss", AXES),
+    "loss of kinds": ("loss", KINDS),
+}
+
 SIZES = ((5, 3), (6, 3), (7, 3), (8, 3), (9, 2))
 """People and values: 243, 729, 2,187, 6,561 and 512 tables."""
 
@@ -60,13 +73,23 @@ class World:
     values: int
     codes: np.ndarray
     criteria: tuple[LocalCriterion, ...]
+    way: str
+
+    @property
+    def cuts(self) -> CutsName:
+        return WAYS[self.way][0]
+
+    @property
+    def axes(self) -> list[Axis]:
+        return WAYS[self.way][1]
 
     def cut(self, tables: Sequence[Table]) -> tuple[np.ndarray, Sensitive, Partition]:
         """The groups of many tables, which are cut at once."""
         everybody = np.tile(self.codes, (len(tables), 1))
         sensitive = Sensitive.single(np.array(tables).ravel(), self.values)
         bounds = np.arange(len(tables) + 1) * self.people
-        return everybody, sensitive, partition(everybody, sensitive, AXES, self.criteria, bounds=bounds)
+        groups = partition(everybody, sensitive, self.axes, self.criteria, bounds=bounds, cuts=self.cuts)
+        return everybody, sensitive, groups
 
     def releases(self) -> dict[Release, list[Table]]:
         """Every release, and the tables it can come from."""
@@ -115,20 +138,20 @@ class Told:
 
 @cache
 def worlds_of(
-    criteria: tuple[LocalCriterion, ...], sizes: tuple[tuple[int, int], ...] = SIZES
+    criteria: tuple[LocalCriterion, ...], sizes: tuple[tuple[int, int], ...] = SIZES, way: str = "median"
 ) -> tuple[tuple[World, dict[Release, list[Table]]], ...]:
-    made = (World(n, values, quasi_identifiers(n, n), criteria) for n, values in sizes)
+    made = (World(n, values, quasi_identifiers(n, n), criteria, way) for n, values in sizes)
     return tuple((world, world.releases()) for world in made)
 
 
 def audit_of(world: World, **more) -> AlgorithmAwareAudit:
-    return AlgorithmAwareAudit(world.criteria, 2, 10_000, **more)
+    return AlgorithmAwareAudit(world.criteria, 2, 10_000, cuts=world.cuts, **more)
 
 
 def examined(world: World, releases: dict[Release, list[Table]], **more) -> Examined:
     """One table of each release, all of them audited at once."""
     codes, sensitive, groups = world.cut([tables[0] for tables in releases.values()])
-    found = audit_of(world, **more).examined(codes, sensitive, groups, AXES)
+    found = audit_of(world, **more).examined(codes, sensitive, groups, world.axes)
     assert found is not None
     return found
 
@@ -155,11 +178,12 @@ CRITERIA = {
 }
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CRITERIA)
-def test_a_posterior_is_what_trying_every_table_gives(name):
+def test_a_posterior_is_what_trying_every_table_gives(name, way):
     """Cuts that were refused in groups and above them, of ten thousand tables of up to nine people."""
     tables = people = 0
-    for world, releases in worlds_of(CRITERIA[name]):
+    for world, releases in worlds_of(CRITERIA[name], way=way):
         tables += world.values**world.people
         for person in told(world, releases):
             assert person.known and np.array_equal(person.low, person.high) and person.covered
@@ -191,11 +215,12 @@ def test_so_it_is_under_every_criterion_that_groups_meet_by_themselves(name):
     assert bound
 
 
+@pytest.mark.parametrize("way", ["median", "loss of kinds"])
 @pytest.mark.parametrize("name", CRITERIA)
-def test_an_interval_covers_what_trying_every_table_gives(name):
+def test_an_interval_covers_what_trying_every_table_gives(name, way):
     """Nothing is computed exactly: assignments are drawn."""
     effort, narrow = AuditEffort(outcomes=0, wanted=300, draws=100, turns=10), 0
-    for world, releases in worlds_of(CRITERIA[name], SMALL):
+    for world, releases in worlds_of(CRITERIA[name], SMALL, way):
         for person in told(world, releases, effort=effort):
             assert person.covered
             narrow += person.bound and person.known and bool((person.high - person.low).max() < 0.5)
@@ -249,22 +274,24 @@ def test_people_beyond_the_criterion_are_counted(name, beyond):
     assert counted > 10 and worst == 1
 
 
-def test_blind_groups_give_nothing_away():
+@pytest.mark.parametrize("way", WAYS)
+def test_blind_groups_give_nothing_away(way):
     """Their cuts are refused by sizes alone: nobody's posterior differs from the share in the group."""
-    for world, releases in worlds_of(blind_criteria(2), SMALL):
+    for world, releases in worlds_of(blind_criteria(2), SMALL, way):
         assert not any(person.bound for person in told(world, releases))
         found = examined(world, releases).audited(audit_of(world))
         assert (found.bound, found.beyond, found.unanswered) == (0, 0, 0)
 
 
-def test_making_the_groups_again_from_other_values_agrees():
+@pytest.mark.parametrize("cuts", ["median", "loss"])
+def test_making_the_groups_again_from_other_values_agrees(cuts):
     """A deeper tree: values are dealt anew in groups, and those dealings count that make the same groups."""
     draws, people, dealings = np.random.default_rng(11), 60, 12_000
     codes = np.stack([draws.integers(0, top, people) for top in (30, 12, 4)], axis=1).astype(np.int32)
     axes = [Axis(1 / top, -1 / top) for top in (30, 12, 4)]
     values, criteria = draws.choice(3, people, p=[0.5, 0.3, 0.2]).astype(np.int32), (AlphaK(0.7, 4),)
-    groups = partition(codes, Sensitive.single(values, 3), axes, criteria)
-    found = AlgorithmAwareAudit(criteria, 4, people).examined(
+    groups = partition(codes, Sensitive.single(values, 3), axes, criteria, cuts=cuts)
+    found = AlgorithmAwareAudit(criteria, 4, people, cuts=cuts).examined(
         codes, Sensitive.single(values, 3), groups, axes
     )
     assert found is not None and found.known.all() and (found.bound.inside >= 0).sum() > 2
@@ -274,7 +301,8 @@ def test_making_the_groups_again_from_other_values_agrees():
     dealt = np.empty((dealings, people), np.int32)
     dealt[:, groups.order] = values[groups.order][shuffled]
     everybody, bounds = np.tile(codes, (dealings, 1)), np.arange(dealings + 1) * people
-    again = partition(everybody, Sensitive.single(dealt.ravel(), 3), axes, criteria, bounds=bounds)
+    dealing = Sensitive.single(dealt.ravel(), 3)
+    again = partition(everybody, dealing, axes, criteria, bounds=bounds, cuts=cuts)
     begins = np.zeros((dealings, people), np.bool_)
     begins.ravel()[again.starts[:-1]] = True
     label = np.empty(people, np.int64)

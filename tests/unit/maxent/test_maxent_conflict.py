@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -48,6 +50,27 @@ def test_one_statement_against_the_release():
     assert error.statements == (1,)
     assert "cannot be true" in str(error) and "P(0 | q in {0}) = 0.9" in str(error)
     assert isinstance(error, DataError) and error.exit_code == 3
+
+
+def test_what_would_be_possible_is_said_by_brute_force():
+    """The range of P(0 | q = 0) over all ways to hand the values of each bucket to its people."""
+    shares = set()
+    for first in permutations([1, 2, 0, 1]):
+        for second in permutations([3, 2, 0]):
+            held = [*first[:2], second[0]]
+            shares.add(held.count(0) / 3)
+    error = conflict_of(says(0, 0, 0.9))
+    assert error.ranges[0] == pytest.approx((min(shares), max(shares)), abs=1e-9)
+    assert "; 0 to 0.6666 is possible" in str(error)
+
+
+def test_what_is_possible_beside_the_other_statements():
+    error = conflict_of(says(1, 0, 0.2), says(2, 0, 0.2), says([1, 2], 0, 0.5))
+    assert error.ranges[2] == pytest.approx((0.4, 0.4), abs=1e-9)
+    assert error.ranges[0] == pytest.approx((0.3, 0.3), abs=1e-9)
+    assert "(beside the others, only 0.4 is possible)" in str(error)
+    above = conflict_of(says(1, 2, 0.2), says(1, 2, 0.3, ">="))
+    assert above.ranges[0][0] == pytest.approx(0.3) and above.ranges[1] == pytest.approx((0.2, 0.2))
 
 
 def test_two_statements_against_each_other_among_harmless_ones():

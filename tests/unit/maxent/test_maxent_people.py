@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from ppdp_spark.core.maxent import (
     Between,
+    Buckets,
     Person,
+    Vocabulary,
     buckets_from_tables,
     closed_form,
     comparison,
+    compiled,
+    maximum_entropy,
     people_with,
+    populations,
     posterior,
     posterior_of_people,
     probability,
     term,
+    with_people,
 )
 from ppdp_spark.errors import DataError, SpecError
 from support.core.figure_1 import (
@@ -123,3 +130,40 @@ def test_a_bucket_must_have_as_many_people_as_values():
         buckets_from_tables([3, 7], [0, 1], [3, 7, 7], [0, 0, 1])
     made = buckets_from_tables([3, 7], [0, 1], [3, 7, 7], [0, 0, 1], qi_count=[1, 2])
     assert made.records == 3 and made.variables == 3
+
+
+def open_places():
+    """Two people in a bucket for certain, and three candidates for the two places that they leave."""
+    return Buckets(
+        ids=np.array([7]),
+        cell_start=np.array([0, 5]),
+        cell_qi=np.arange(5, dtype=np.int32),
+        cell_row=np.array([0, 1, 2, 2, 2], dtype=np.int32),
+        cell_person=np.full(5, -1, dtype=np.int32),
+        cell_weight=np.array([1.0, 1.0, 3.0, 1.0, 1.0]),
+        row_start=np.array([0, 3]),
+        row_count=np.array([1.0, 1.0, 2.0]),
+        value_start=np.array([0, 2]),
+        value_code=np.array([0, 1], dtype=np.int32),
+        value_count=np.array([3.0, 1.0]),
+    )
+
+
+def test_candidates_share_the_places_that_others_leave():
+    """Nobody is named: the places stay open, and a statement on candidates has an answer."""
+    buckets = open_places()
+    named = with_people(buckets, [])
+    assert named.buckets.row_count.sum() == named.buckets.value_count.sum() == 4
+    vocabulary = Vocabulary({"q": np.arange(5)}, ["a", "b"])
+    told = probability(term("b", {"q": 2}), "=", 0.5)
+    counts = populations([told], named, vocabulary)
+    assert counts == pytest.approx([2 * 3 / 5])
+    solution = maximum_entropy(named.buckets, compiled([told], named, vocabulary))
+    x = solution.x.reshape(5, 2)
+    assert x.sum(axis=0) == pytest.approx([3, 1]) and x[2:].sum() == pytest.approx(2)
+    assert x[2, 1] == pytest.approx(0.5 * counts[0])
+
+
+def test_nobody_is_named_where_places_are_open():
+    with pytest.raises(DataError, match="only where it is certain"):
+        with_people(open_places(), [Person("Alice", 0)])

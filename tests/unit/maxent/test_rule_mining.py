@@ -9,20 +9,40 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ppdp_spark.core.maxent import rules as mining
 from ppdp_spark.core.maxent.rules import Rollup, Rule, attribute_sets, strongest_rules
 
 
 def table(rows=400, seed=0):
-    """Rows of three attributes, nulls among them, and a sensitive value of six; the last is nobody's."""
+    """Rows of three attributes, nulls among them, and a sensitive value of six; the last is nobody's.
+
+    Of some people, one attribute has two values only.
+    """
     rng = np.random.default_rng(seed)
     first = rng.choice([None, "a", "b", "é", "Z"], rows)
     second = rng.choice([None, 1.0, 2.5, -3.0], rows)
     third = rng.integers(0, 3, rows).astype(float)
     value = (rng.integers(0, 3, rows) + (third == 1) * 2).astype(int)
-    return list(zip(first, second, third.tolist(), value.tolist(), strict=True))
+    drawn = list(zip(first, second, third.tolist(), value.tolist(), strict=True))
+    return drawn + [("two", 1.0, 0.0, 1)] * 5 + [("two", 2.5, 0.0, 2)] * 5
 
 
-def enumerated(rows, sizes, *, values, support, positive):
+def with_one_negated(rows, chosen, *, values, support, positive):
+    """All rules on these attributes that say of one of them which value people do not have."""
+    for negated in chosen:
+        others = [j for j in chosen if j != negated]
+        for combo in {tuple(row[j] for j in chosen) for row in rows}:
+            alike = [row for row in rows if all(row[j] == combo[chosen.index(j)] for j in others)]
+            if len({row[negated] for row in alike}) < 3:
+                continue
+            people = [row for row in alike if row[negated] != combo[chosen.index(negated)]]
+            for value in range(values):
+                holding = sum((row[3] == value) == positive for row in people)
+                if holding >= support:
+                    yield Rule(chosen, combo, value, positive, holding, len(people), negated)
+
+
+def enumerated(rows, sizes, *, values, support, positive, negated=False):
     """All rules, strongest first, by counting row after row."""
     found = []
     for size in sizes:
@@ -34,6 +54,8 @@ def enumerated(rows, sizes, *, values, support, positive):
                     holding = having[combo, value] if positive else number - having[combo, value]
                     if holding >= support:
                         found.append(Rule(chosen, combo, value, positive, holding, number))
+            if negated:
+                found += with_one_negated(rows, chosen, values=values, support=support, positive=positive)
     return sorted(
         found,
         key=lambda r: (
@@ -41,6 +63,7 @@ def enumerated(rows, sizes, *, values, support, positive):
             -r.holding,
             len(r.attributes),
             r.attributes,
+            -1 if r.negated is None else r.negated,
             [(c is not None, c) for c in r.codes],
             r.value,
         ),
@@ -66,13 +89,16 @@ def rollups(rows, sets):
 
 @pytest.mark.parametrize("sizes", [(1,), (2,), (1, 2, 3)])
 @pytest.mark.parametrize("number", [1, 7, 500])
-def test_counts_give_the_strongest_of_all_rules(sizes, number):
+@pytest.mark.parametrize("negated", [False, True])
+def test_counts_give_the_strongest_of_all_rules(sizes, number, negated, monkeypatch):
+    monkeypatch.setattr(mining, "BLOCK_CELLS", 30)
     rows = in_codes(table())
+    wanted = {"values": 6, "support": 3, "negated": negated}
     found = strongest_rules(
-        rollups(rows, attribute_sets(3, sizes)), values=6, positive=number, negative=number, support=3
+        rollups(rows, attribute_sets(3, sizes)), positive=number, negative=number, **wanted
     )
     for side, rules in zip((True, False), found, strict=True):
-        assert rules == enumerated(rows, sizes, values=6, support=3, positive=side)[:number]
+        assert rules == enumerated(rows, sizes, positive=side, **wanted)[:number]
         assert [rule.rank for rule in rules] == sorted(rule.rank for rule in rules)
 
 
@@ -81,8 +107,10 @@ def test_a_negative_rule_gives_the_share_of_those_who_have_the_value():
     assert (rule.confidence, rule.share) == (0.75, 0.25)
 
 
-@pytest.mark.parametrize(("sizes", "number"), [((1, 2), 40), ((1, 2, 3), 1_000)])
-def test_spark_ranks_as_plain_python_does(spark, sizes, number):
+@pytest.mark.parametrize(
+    ("sizes", "number", "negated"), [((1, 2), 40, False), ((1, 2, 3), 1_000, False), ((1, 2), 3_000, True)]
+)
+def test_spark_ranks_as_plain_python_does(spark, sizes, number, negated):
     from ppdp_spark.spark.maxent.rules import Mining
 
     rows = table()
@@ -93,9 +121,11 @@ def test_spark_ranks_as_plain_python_does(spark, sizes, number):
         pa.table({name: pa.array(column) for name, column in zip(names, columns, strict=True)}),
         "q0 string, q1 double, q2 double, value int, count bigint",
     ).repartition(5)
-    mining = Mining(attributes=3, values=6, positive=number, negative=number, support=3)
-    for side, rules in zip((True, False), mining.rules(frame, attribute_sets(3, sizes)), strict=True):
-        assert rules == enumerated(rows, sizes, values=6, support=3, positive=side)[:number]
+    asked = Mining(attributes=3, values=6, positive=number, negative=number, support=3, negated=negated)
+    for side, rules in zip((True, False), asked.rules(frame, attribute_sets(3, sizes)), strict=True):
+        expected = enumerated(rows, sizes, values=6, support=3, positive=side, negated=negated)
+        assert rules == expected[:number]
+        assert any(rule.negated is not None for rule in rules) == negated
 
 
 def test_values_the_release_lacks_make_no_rule_but_count_as_people(spark):

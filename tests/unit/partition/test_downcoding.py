@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import sys
 from itertools import product
 from pathlib import Path
@@ -70,3 +71,29 @@ def test_known_people_are_placed_in_groups_by_their_sizes(script):
     reader = script.Reader.of((), known, groups)
     expected = np.array([1, 2, 1]) + script.LEAST_WEIGHT * np.array([0.7, 0.2, 0.1])
     assert reader.prior(0, 1, boxes[1]) == pytest.approx(expected / expected.sum(), abs=1e-3)
+
+
+def ways(people: int, leaves: int) -> int:
+    """Ways to spread people over leaves."""
+    return math.comb(people + leaves - 1, leaves - 1) if leaves else int(people == 0)
+
+
+@pytest.mark.parametrize(("leaves", "k"), [(2, 2), (2, 4), (3, 2), (3, 3), (4, 2)])
+def test_counts_that_refused_cuts_leave_are_those_the_page_counts(leaves, k):
+    """docs/theory/downcoding.md, without what is under one child."""
+    for people in range(2 * k, 2 * k + 4):
+        refused = [
+            counts
+            for counts in product(range(people + 1), repeat=leaves)
+            if sum(counts) == people
+            and all(min(sum(counts[:c]), sum(counts[c:])) < k for c in range(1, leaves))
+        ]
+        told = sum(
+            ways(before, h) * ways(after, leaves - 1 - h)
+            for h in range(leaves)
+            for before, after in product(range(k), repeat=2)
+        )
+        assert len(refused) == told
+        for leaf in range(leaves):
+            held = {counts[leaf] for counts in refused}
+            assert 0 in held and people in held

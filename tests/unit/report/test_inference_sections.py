@@ -59,7 +59,7 @@ def test_names_and_statements_with_markup_stay_text() -> None:
     assert not {"img"} & {tag for tag, _ in read.tags}
     for statement in examples.STATED:
         assert statement in read.text
-    assert sum(tag == "script" for tag, _ in read.tags) == 3
+    assert sum(tag == "script" for tag, _ in read.tags) == 2
 
 
 def test_each_kind_of_rules_and_each_closeness_has_its_line() -> None:

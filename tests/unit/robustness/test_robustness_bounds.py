@@ -17,10 +17,10 @@ from ppdp_spark.core.criteria.robustness import (
     greatest_deviation,
     joint_posteriors,
     joint_swap_bound,
-    pairwise_swap_bound,
     probability_deviation,
 )
 from ppdp_spark.core.data.groups import GroupSummaries, PriorExtrema
+from support.core.pairwise_bound import pairwise_swap_bound
 from support.core.signed_examples import equal_priors, one_group
 from support.places import golden
 

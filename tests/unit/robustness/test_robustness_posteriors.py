@@ -8,13 +8,12 @@ import pytest
 from ppdp_spark.core.criteria.robustness import (
     SignatureGroups,
     binary_posteriors,
-    contradicted,
     exact_work,
     feasible,
     joint_posteriors,
-    pairwise_swap_bound,
 )
 from ppdp_spark.errors import DataError
+from support.core.pairwise_bound import contradicted, pairwise_swap_bound
 from support.core.signed_examples import one_group
 
 

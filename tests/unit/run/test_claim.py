@@ -34,8 +34,8 @@ def names(folder: Path) -> list[str]:
 
 
 def eventually(holds) -> None:
-    """Wait until a condition holds, for ten seconds at the most."""
-    until = time.monotonic() + 10
+    """Wait until a condition holds; a minute on a machine that is busy with other things."""
+    until = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < until
         time.sleep(0.01)
@@ -181,11 +181,7 @@ def test_a_heartbeat_renews_the_claim_but_never_brings_it_back(tmp_path):
     with Claim.held(Folder.at(tmp_path), "1", Pace(beat=0.02)) as claim:
         file = tmp_path / ".claim-1"
         os.utime(file, (0, 0))
-        for _ in range(100):
-            if file.stat().st_mtime > 0:
-                break
-            time.sleep(0.02)
-        assert file.stat().st_mtime > 0
+        eventually(lambda: file.stat().st_mtime > 0)
         file.unlink()
         time.sleep(0.2)
         assert names(tmp_path) == []

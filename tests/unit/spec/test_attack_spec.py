@@ -153,4 +153,6 @@ def test_the_page_on_knowledge_shows_a_valid_spec():
     shown.require_for("attack")
     assert shown.attack is not None
     words = Words({"sex": TEXT, "age": NUMBER, "city": TEXT}, ("Flu", "HIV", "Cancer", "Stroke"))
-    assert len(stated(shown.attack, words).statements) == 8
+    assert len(stated(shown.attack, words).statements) == 9
+    fourth = stated(shown.attack, words).statements[3]
+    assert "P(Flu | sex in {m} and not (city in {Bern})) = 0.2" in str(fourth)

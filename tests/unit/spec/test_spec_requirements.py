@@ -87,7 +87,7 @@ def test_robustness_and_the_partitioners_that_may_leave_people_out() -> None:
     demanding = ReleaseSpec.parse(valid())
     with pytest.raises(SpecError) as caught:
         demanding.require_for("anonymize")
-    for name in ("t_closeness", "beta_likeness", "delta_disclosure", "skyline"):
+    for name in ("t_closeness", "beta_likeness", "delta_disclosure"):
         assert any(f"`privacy.{name}`" in problem for problem in caught.value.problems)
     with pytest.raises(SpecError, match="not part of `explore`"):
         demanding.require_for("explore")

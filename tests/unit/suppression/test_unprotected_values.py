@@ -181,3 +181,18 @@ def test_the_audit_is_of_what_is_published():
     impossible = stage.published(decision, held, [30, 0, 0, 0])
     assert impossible.audit is decision.audit
     assert impossible.rows[-1].level.endswith("before people without a place were left out")
+
+
+def test_candidacy_is_not_asked_of_a_table_that_was_eligible_already():
+    """Sixty people, at most a third with one value; one finds no place, and nothing was suppressed."""
+    counts = np.array([19, 19, 11, 10])
+    assert [row.ok for row in Eligibility(3, 60).decide(counts)] == [True, False]
+    (row,) = Eligibility(3, 60, already=True).decide(counts)
+    assert row.ok and "most frequent value" in row.level
+    rng = random.Random(1)
+    eligible, violating = (
+        stage.public_facts(spec(), stage.decide(spec(method="r", l=3, budget=1), table, rng))
+        for table in (domain(20, 20, 10, 10), domain(40, 10, 5, 5))
+    )
+    assert eligible == {"method": "r", "l": 3, "total": 60, "already_eligible": True}
+    assert violating == {"method": "r", "l": 3, "total": 60}

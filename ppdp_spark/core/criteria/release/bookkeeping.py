@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -89,19 +90,29 @@ class LeastPeople(KAnonymity):
 class Eligibility(Criterion[IntArray]):
     """P-eligibility F'_1 <= |T_P|/l and, if rows were suppressed, l-candidacy [Skewed, Defs 1 and 2].
 
+    A table that was eligible has no value that is too frequent, and l-candidacy hides which one it was: where
+    nothing was suppressed, and people are missing for want of a place, it is not asked.
+
     The statistic is the published count of every value, merged by addition; one value per person.
 
     where
         l      the l of the spec
         total  |T|: people before suppression
         protected  whether each value needs protection; None if all do. F'_1 and F'_l are of those that do
+        already    whether nothing was suppressed, because the table was eligible
     """
 
     l: int
     total: int
     protected: Mask | None = None
+    already: bool = False
 
     name: ClassVar[str] = "l_eligibility"
+
+    @classmethod
+    def stated(cls, facts: Mapping[str, Any], protected: Mask | None) -> Eligibility:
+        """The criterion of a release from what its manifest says of suppression."""
+        return cls(facts["l"], facts["total"], protected, facts.get("already_eligible") is True)
 
     def summarise(self, groups: GroupSummaries, ids: IntArray) -> IntArray:
         return np.asarray(groups.counts.sum(axis=0, dtype=np.int64))
@@ -117,7 +128,7 @@ class Eligibility(Criterion[IntArray]):
         share = int(statistic.max(initial=0)) / published if published else 0.0
         eligible = is_p_eligible(statistic, self.l, beside)
         rows = [self._row("share of the most frequent value", share, 1 / self.l, "<=", eligible)]
-        if published < self.total:
+        if published < self.total and not self.already:
             ranked = np.sort(statistic)[::-1]
             reach = int(ranked[self.l - 1]) + self.total - published if ranked.size >= self.l else 0
             held = has_l_candidacy(statistic, self.total, self.l, beside)

@@ -6,7 +6,7 @@ where
     bounds            upper bounds on posteriors, joint and binary, from counts and prior extrema
     delta             the Δ bounding condition as published: exact for the binary model only
     signed_groups     groups described person by person, or by signature and how many people share it
-    pairwise          another swap bound, from the priors of every signature
+    relative          the same relative to the prior
     exact_posteriors  exact posteriors, joint and binary, of groups that are small or have few signatures
     r_robustness      r-robustness as a criterion of the partitioner and of the check
     robustness_family the field of a spec, and its traits
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         feasible,
         joint_posteriors,
     )
-    from ppdp_spark.core.criteria.robustness.pairwise import contradicted, pairwise_swap_bound
     from ppdp_spark.core.criteria.robustness.r_robustness import Model, RRobustness, WorstPosterior, relaxed
     from ppdp_spark.core.criteria.robustness.signed_groups import SignatureGroups
 
@@ -45,7 +44,6 @@ _HOME = {
     **dict.fromkeys(
         ("Posteriors", "binary_posteriors", "exact_work", "feasible", "joint_posteriors"), "exact_posteriors"
     ),
-    **dict.fromkeys(("contradicted", "pairwise_swap_bound"), "pairwise"),
     **dict.fromkeys(("Model", "RRobustness", "WorstPosterior", "relaxed"), "r_robustness"),
     "SignatureGroups": "signed_groups",
 }
@@ -59,7 +57,6 @@ __all__ = [
     "WorstPosterior",
     "binary_posteriors",
     "binary_swap_bound",
-    "contradicted",
     "delta_condition",
     "deviation_ceiling",
     "exact_work",
@@ -67,7 +64,6 @@ __all__ = [
     "greatest_deviation",
     "joint_posteriors",
     "joint_swap_bound",
-    "pairwise_swap_bound",
     "probability_deviation",
     "relaxed",
 ]

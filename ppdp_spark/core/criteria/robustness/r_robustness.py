@@ -22,10 +22,14 @@ from ppdp_spark.core.criteria.robustness.bounds import (
 )
 from ppdp_spark.core.criteria.robustness.delta import Deviation, delta_condition
 from ppdp_spark.core.criteria.robustness.prior_limits import check_priors, robustness_level
+from ppdp_spark.core.criteria.robustness.relative import relative_bounds, relatively_within
 from ppdp_spark.core.data.groups import BoolArray, FloatArray, GroupSummaries, IntArray, PriorExtrema
 from ppdp_spark.errors import SpecError
 
 Model: TypeAlias = Literal["joint", "binary"]
+
+RELATIVE = "relative_robustness"
+"""The rows on how much surer somebody becomes."""
 
 BATCH_CELLS = 2**16
 """Groups times values looked at together: half a megabyte an array."""
@@ -76,6 +80,8 @@ class RRobustness(LocalCriterion):
         unique          each value at most once in a group
         protected       whether each value needs protection; None if all do. Posteriors of others are not
                         bounded, but worlds deal them out all the same, and their priors count
+        times           posteriors may also be at most so many times the person's own prior; None if that
+                        is not asked
     """
 
     r: Number
@@ -83,6 +89,7 @@ class RRobustness(LocalCriterion):
     attribute_sets: tuple[str, ...]
     unique: bool = False
     protected: Mask | None = None
+    times: float | None = None
 
     name: ClassVar[str] = "robustness"
     needs_priors: ClassVar[bool] = True
@@ -102,6 +109,8 @@ class RRobustness(LocalCriterion):
             problems.append(
                 "`unique` belongs to the published condition, which holds in the binary model only"
             )
+        if self.times is not None and not self.times > 1:
+            problems.append(f"`times` ({self.times}) must be above 1: no release leaves everybody less sure")
         if not self.attribute_sets:
             problems.append("`attribute_sets` must name at least one set of attributes with known priors")
         if problems:
@@ -135,47 +144,83 @@ class RRobustness(LocalCriterion):
 
     def allowed(self, groups: GroupSummaries) -> BoolArray:
         held = [
-            np.logical_and.reduce([self._within(part, p)[0].all(axis=1) for p in part.priors])
+            np.logical_and.reduce(
+                [
+                    self._within(part, p)[0].all(axis=1) & self._relatively_within(part, p).all(axis=1)
+                    for p in part.priors
+                ]
+            )
             for _, part in self._batches(groups)
         ]
         return np.concatenate([np.empty(0, dtype=np.bool_), *held])
 
     def summarise(self, groups: GroupSummaries, ids: IntArray) -> Statistics:  # type: ignore[override]
-        found = tuple(WorstPosterior() for _ in self.attribute_sets)
+        """The worst of every attribute set; then, if it is asked, the worst relative to the prior."""
+        sides = 1 if self.times is None else 2
+        found = tuple(WorstPosterior() for _ in range(sides * len(self.attribute_sets)))
         for first, part in self._batches(groups):
             names = np.asarray(ids[first : first + len(part)])
-            found = self.merge(found, tuple(self._worst(part, priors, names) for priors in part.priors))
+            worst = [self._worst(part, priors, names) for priors in part.priors]
+            if self.times is not None:
+                worst += [self._worst_relative(part, priors, names) for priors in part.priors]
+            found = self.merge(found, tuple(worst))
         return found
 
     def merge(self, left: Statistics, right: Statistics) -> Statistics:  # type: ignore[override]
         return tuple(_merged(one, other) for one, other in zip(left, right, strict=True))
 
     def decide(self, statistic: Statistics) -> list[VerdictRow]:  # type: ignore[override]
-        return [
-            VerdictRow(
-                criterion=self.name,
-                level=f"{self.level}, attributes [{label}]",
-                value=worst.value,
-                threshold=self.threshold,
-                relation=self.relation,
-                groups=worst.groups,
-                violations=worst.violations,
-                status="fail" if worst.violations else "pass",
-                witness=worst.witness,
-                parameters={**self.parameters, "attributes": label},
-            )
-            for label, worst in zip(self.attribute_sets, statistic, strict=True)
+        sets = len(self.attribute_sets)
+        rows = [
+            self._row(self.name, self.level, self.threshold, place, worst)
+            for place, worst in enumerate(statistic[:sets])
         ]
+        if self.times is None:
+            return rows
+        level = f"at most {self.times:g} times the prior, {self.model} model"
+        return rows + [
+            self._row(RELATIVE, level, float(self.times), place, worst)
+            for place, worst in enumerate(statistic[sets:])
+        ]
+
+    def _row(self, name: str, level: str, threshold: float, place: int, worst: WorstPosterior) -> VerdictRow:
+        label = self.attribute_sets[place]
+        return VerdictRow(
+            criterion=name,
+            level=f"{level}, attributes [{label}]",
+            value=worst.value,
+            threshold=threshold,
+            relation=self.relation,
+            groups=worst.groups,
+            violations=worst.violations,
+            status="fail" if worst.violations else "pass",
+            witness=worst.witness,
+            parameters={**self.parameters, "attributes": label},
+        )
 
     def _worst(self, groups: GroupSummaries, priors: PriorExtrema, ids: IntArray) -> WorstPosterior:
         bounds, within = self._assessed(groups, priors)
-        violations = int(np.count_nonzero(~within.all(axis=1)))
-        highest = bounds.max(axis=1, initial=0.0)
-        candidates = np.flatnonzero(highest == highest.max())
-        row = candidates[np.argmin(ids[candidates])]
-        code = int(bounds[row].argmax()) if bounds.shape[1] else None
-        apart = None if code is None else Deviation.at(groups, priors, int(row), code, self.r)
-        return WorstPosterior(len(groups), violations, float(highest[row]), int(ids[row]), code, apart)
+        violations, row, code = _worst_place(bounds, within, ids)
+        apart = None if code is None else Deviation.at(groups, priors, row, code, self.r)
+        highest = float(bounds[row].max(initial=0.0))
+        return WorstPosterior(len(groups), violations, highest, int(ids[row]), code, apart)
+
+    def _worst_relative(self, groups: GroupSummaries, priors: PriorExtrema, ids: IntArray) -> WorstPosterior:
+        assert self.times is not None
+        within = self._relatively_within(groups, priors)
+        bounds = relative_bounds(groups, priors, self.own(groups.counts), self.model)
+        bounds = agreeing(bounds, within, float(self.times), self.relation)
+        violations, row, code = _worst_place(bounds, within, ids)
+        return WorstPosterior(
+            len(groups), violations, float(bounds[row].max(initial=0.0)), int(ids[row]), code
+        )
+
+    def _relatively_within(self, groups: GroupSummaries, priors: PriorExtrema) -> BoolArray:
+        """Whether every group and value is within so many times the prior, if that is asked."""
+        counts = self.own(groups.counts)
+        if self.times is None:
+            return np.ones(counts.shape, np.bool_)
+        return relatively_within(groups, priors, counts, model=self.model, times=float(self.times))
 
     def _assessed(self, groups: GroupSummaries, priors: PriorExtrema) -> tuple[FloatArray, BoolArray]:
         """The bound of every group and value, and whether it is within the threshold."""
@@ -201,6 +246,15 @@ class RRobustness(LocalCriterion):
             part = groups.rows(slice(first, first + step))
             check_priors(part, self.attribute_sets)
             yield first, part
+
+
+def _worst_place(bounds: FloatArray, within: BoolArray, ids: IntArray) -> tuple[int, int, int | None]:
+    """Groups that are not within, and the row and the value of the largest bound, the first of equals."""
+    violations = int(np.count_nonzero(~within.all(axis=1)))
+    highest = bounds.max(axis=1, initial=0.0)
+    candidates = np.flatnonzero(highest == highest.max())
+    row = int(candidates[np.argmin(ids[candidates])])
+    return violations, row, int(bounds[row].argmax()) if bounds.shape[1] else None
 
 
 def _merged(left: WorstPosterior, right: WorstPosterior) -> WorstPosterior:

@@ -26,7 +26,8 @@ def robust_criterion(given: Parameters, domain: ValueDomain, *, unique: bool = F
     from ppdp_spark.core.criteria.robustness.r_robustness import RRobustness
 
     unique = unique and given["model"] == "binary"
-    return RRobustness(given["r"], given["model"], attribute_labels(given), unique, domain.protected)
+    sets, times = attribute_labels(given), given.get("times")
+    return RRobustness(given["r"], given["model"], sets, unique, domain.protected, times)
 
 
 def _build(given: Parameters, domain: ValueDomain) -> RRobustness:
@@ -42,7 +43,7 @@ def _public(plain: dict[str, Any]) -> dict[str, Any]:
 
 ROBUSTNESS = Family(
     field="robustness",
-    names=("robustness",),
+    names=("robustness", "relative_robustness"),
     summary="r-robustness: no posterior above 1/r; `binary` is the model of the published Δ condition.",
     parameters=None,
     build=_build,

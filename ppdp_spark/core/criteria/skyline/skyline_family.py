@@ -12,9 +12,10 @@ from ppdp_spark.core.criteria.family import EVERY_CASE, ONE_VALUE, Family, Param
 from ppdp_spark.core.data.value_names import ValueDomain, codes_of_names
 
 if TYPE_CHECKING:
-    from ppdp_spark.core.criteria.skyline.local_skyline import LocalSkyline
+    from ppdp_spark.core.criteria.skyline.local_skyline import LocalSkyline, LocalThreshold
     from ppdp_spark.core.criteria.skyline.points import Target
     from ppdp_spark.core.criteria.skyline.skyline_check import SkylineCriterion
+    from ppdp_spark.core.data.groups import GroupSummaries
 
 
 def targets_of(given: Parameters, domain: ValueDomain) -> tuple[Target, ...]:
@@ -49,6 +50,20 @@ def coupled_points(given: Parameters, domain: ValueDomain) -> SkylineCriterion |
     return _judged(tuple(target for target in targets_of(given, domain) if target.point.m > 0), domain)
 
 
+def floors(given: Parameters, domain: ValueDomain, table: GroupSummaries) -> LocalThreshold | None:
+    """Floors for points with m > 0, from the undivided table: any groups that reach them are safe together.
+
+    A group that is dissolved, its people left out, only raises the five minima.
+    """
+    from ppdp_spark.core.criteria.skyline.local_skyline import LocalThreshold, balanced_floors
+
+    coupled = coupled_points(given, domain)
+    if coupled is None:
+        return None
+    reached = balanced_floors(coupled.case, coupled.targets, table)
+    return LocalThreshold(coupled.case, coupled.targets, reached)
+
+
 def _judged(targets: tuple[Target, ...], domain: ValueDomain) -> SkylineCriterion | None:
     from ppdp_spark.core.criteria.skyline.skyline_check import SkylineCriterion
 
@@ -68,6 +83,7 @@ SKYLINE = Family(
     parameters=None,
     build=whole_skyline,
     local=separable_points,
+    floors=floors,
     of_some=whole_skyline,
     traits=Traits(
         cases=EVERY_CASE,

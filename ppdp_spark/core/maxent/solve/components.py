@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +27,7 @@ class Component:
         if len(self.buckets) == len(buckets):
             return buckets, part
         matrix = part.matrix[:, variables_in(buckets, self.buckets)]
-        return buckets.take(self.buckets), System(matrix, part.rhs, part.inequality, part.owner, part.names)
+        return buckets.take(self.buckets), replace(part, matrix=matrix)
 
 
 def touched_buckets(buckets: Buckets, matrix: sparse.csr_matrix) -> IntArray:

@@ -7,7 +7,7 @@ The answer is that of `maximum_entropy`, with one Newton iteration for all compo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any, Protocol
@@ -15,7 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from ppdp_spark.core.maxent.buckets import FloatArray, IntArray
-from ppdp_spark.core.maxent.solve.conflict import ContradictionError, doubling, minimal_conflict
+from ppdp_spark.core.maxent.solve.conflict import (
+    ContradictionError,
+    doubling,
+    minimal_conflict,
+    possible_ranges,
+)
 from ppdp_spark.core.maxent.solve.newton import Iterate, Targets, Totals, minimise
 from ppdp_spark.core.maxent.solve.portions import (
     Audit,
@@ -181,7 +186,7 @@ def _refusal(portions: Portions, header: System, extent: Extent, reason: str) ->
             return unknown
         conflict = minimal_conflict(buckets, said)
         if conflict:
-            return ContradictionError(conflict, header.names)
+            return ContradictionError(conflict, header.names, possible_ranges(buckets, said, conflict))
     return unknown
 
 
@@ -200,4 +205,4 @@ def _suspicion(portions: Portions, header: System, extent: Extent) -> FloatArray
 def header_of(system: System) -> System:
     """The right sides and owners of a system, without its variables."""
     empty: IntArray = np.zeros(0, dtype=np.int64)
-    return System(system.matrix[:, empty], system.rhs, system.inequality, system.owner, system.names)
+    return replace(system, matrix=system.matrix[:, empty])

@@ -1,20 +1,22 @@
 """A smaller problem with the same answers to "can these statements be true", for few statements.
 
-Tuples of a bucket that the statements treat alike act as one, and so do its values; buckets that then
-look the same act as one bucket of their summed counts, for m · T(r, c) = T(m r, m c). Alike is decided by
-64-bit hashes of what statements say of a tuple or a value. A collision may hide a contradiction or invent
-one; either ends in an error, not in a posterior.
+Tuples of a bucket that the statements treat alike act as one, and so do its values, and rows whose places
+are open to the same kinds of people: what a solution gives them together can be divided by their counts.
+Buckets that then look the same act as one bucket of their summed counts, for m · T(r, c) = T(m r, m c). Alike
+is decided by 64-bit hashes of what statements say of a tuple or a value. A collision may hide a contradiction
+or invent one; either ends in an error, not in a posterior.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ppdp_spark.core.maxent.buckets import Buckets, FloatArray, IntArray
+from ppdp_spark.core.maxent.buckets import Buckets, IntArray
 from ppdp_spark.core.maxent.statements.system import System
 
 Hashes = NDArray[np.uint64]
@@ -29,18 +31,19 @@ def merged(buckets: Buckets, system: System) -> tuple[Buckets, System]:
     value = buckets.value_start[bucket] + place % buckets.widths[bucket]
     said = _mixed(_mixed(entries.row), entries.data.view(np.uint64))
     cell_hash = _summed(cell, _mixed(said, buckets.value_code[value]), len(buckets.cell_qi))
-    row, shared = _rows(buckets)
-    cell_hash[shared] = _mixed(np.flatnonzero(shared), cell_hash[shared])
-    value_hash = _summed(value, _mixed(said, cell_hash[cell]), len(buckets.value_code))
+    row = buckets.row_start[buckets.cell_bucket] + buckets.cell_row
+    row_hash = _contents(row, cell_hash, len(buckets.row_count))
+    cell_hash = _mixed(row_hash[row], cell_hash)
+    value_hash = _contents(value, _mixed(said, cell_hash[cell]), len(buckets.value_code))
 
     value_bucket = np.repeat(np.arange(len(buckets)), buckets.widths)
     cells, cell_class = _classes(buckets.cell_bucket, cell_hash)
     values, value_class = _classes(value_bucket, value_hash)
-    rows, row_class = _classes(buckets.cell_bucket, np.where(shared, _mixed(row), cell_hash))
-    people = np.bincount(row_class, weights=_once(row, buckets.row_count), minlength=len(rows))
+    row_bucket = np.repeat(np.arange(len(buckets)), np.diff(buckets.row_start))
+    rows, row_class = _classes(row_bucket, row_hash)
+    people = np.bincount(row_class, weights=buckets.row_count, minlength=len(rows))
     counts = np.bincount(value_class, weights=buckets.value_count, minlength=len(values))
-    row_kind = _mixed(np.where(shared, _mixed(row), cell_hash)[rows], people.view(np.uint64))
-    look = _summed(buckets.cell_bucket[rows], row_kind, len(buckets))
+    look = _summed(row_bucket[rows], _mixed(row_hash[rows], people.view(np.uint64)), len(buckets))
     look += _summed(
         value_bucket[values], _mixed(value_hash[values], counts.view(np.uint64), salt=7), len(buckets)
     )
@@ -51,11 +54,11 @@ def merged(buckets: Buckets, system: System) -> tuple[Buckets, System]:
         ids=buckets.ids,
         cell_start=np.searchsorted(buckets.cell_bucket[cells], np.arange(len(buckets) + 1)),
         cell_qi=buckets.cell_qi[cells],
-        cell_row=_local(row_class[cells], buckets.cell_bucket[rows], buckets.cell_bucket[cells]),
+        cell_row=_local(row_class[row[cells]], row_bucket[rows], buckets.cell_bucket[cells]),
         cell_person=buckets.cell_person[cells],
         cell_weight=buckets.cell_weight[cells],
-        row_start=np.searchsorted(buckets.cell_bucket[rows], np.arange(len(buckets) + 1)),
-        row_count=people * times[buckets.cell_bucket[rows]],
+        row_start=np.searchsorted(row_bucket[rows], np.arange(len(buckets) + 1)),
+        row_count=people * times[row_bucket[rows]],
         value_start=np.searchsorted(value_bucket[values], np.arange(len(buckets) + 1)),
         value_code=buckets.value_code[values],
         value_count=counts * times[value_bucket[values]],
@@ -77,21 +80,16 @@ def _chosen(buckets: Buckets, kept: IntArray, entries: Any, system: System) -> t
     wanted = np.zeros(len(buckets), dtype=bool)
     wanted[kept] = True
     matrix = sparse.csr_matrix(whole[:, np.flatnonzero(np.repeat(wanted, np.diff(start)))])
-    return buckets.take(kept), System(matrix, system.rhs, system.inequality, system.owner, system.names)
+    return buckets.take(kept), replace(system, matrix=matrix)
 
 
-def _rows(buckets: Buckets) -> tuple[IntArray, NDArray[np.bool_]]:
-    """The row of each cell, and whether it has other cells too."""
-    row = buckets.row_start[buckets.cell_bucket] + buckets.cell_row
-    return row, np.bincount(row, minlength=len(buckets.row_count))[row] > 1
-
-
-def _once(row: IntArray, count: FloatArray) -> FloatArray:
-    """Each row's count at its first cell, 0 at the others."""
-    _, first = np.unique(row, return_index=True)
-    weights = np.zeros(len(row))
-    weights[first] = count[row[first]]
-    return weights
+def _contents(index: IntArray, hashes: Hashes, size: int) -> Hashes:
+    """A hash of the different hashes at each place, whatever their number and order."""
+    order = np.lexsort((hashes, index))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(index[order]) != 0) | (hashes[order][1:] != hashes[order][:-1])
+    different = order[new]
+    return _summed(index[different], _mixed(hashes[different], salt=3), size)
 
 
 def _local(classes: IntArray, class_bucket: IntArray, bucket: IntArray) -> NDArray[np.int32]:

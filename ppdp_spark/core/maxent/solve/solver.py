@@ -16,7 +16,7 @@ from scipy.special import xlogy
 
 from ppdp_spark.core.maxent.buckets import Buckets, FloatArray, closed_form, variables_in
 from ppdp_spark.core.maxent.solve.components import Component, components, touched_buckets
-from ppdp_spark.core.maxent.solve.conflict import ContradictionError, minimal_conflict
+from ppdp_spark.core.maxent.solve.conflict import ContradictionError, minimal_conflict, possible_ranges
 from ppdp_spark.core.maxent.solve.newton import Iterate, Targets, Totals, minimise
 from ppdp_spark.core.maxent.solve.passes import Part, PartValue, bucket_part
 from ppdp_spark.core.maxent.solve.presolve import propagated, undecided
@@ -203,7 +203,7 @@ def _refusal(buckets: Buckets, system: System, reason: str) -> Exception:
         suspicion = _suspicion(inner, said)
         conflict = () if suspicion is None else minimal_conflict(inner, said, suspicion)
         if conflict:
-            return ContradictionError(conflict, system.names)
+            return ContradictionError(conflict, system.names, possible_ranges(inner, said, conflict))
     return NotConvergedError(f"no maximum-entropy distribution was reached: {reason}; state p ± ε")
 
 

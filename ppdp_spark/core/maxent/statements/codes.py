@@ -67,17 +67,20 @@ def question_of(
 ) -> Question:
     """Statements and people on these attributes, brought into codes; all attributes must be known."""
     terms = [t for s in statements for _, t in s.terms] + list(subjects)
-    names = tuple(name for name in kinds if any(name == a for t in terms for a, _ in t.where))
+    names = tuple(name for name in kinds if any(name == a for t in terms for a, _ in t.conditions))
     mentioned: dict[str, dict[Value, int]] = {name: {} for name in names}
     for t in terms:
-        for name, condition in t.where:
+        for name, condition in t.conditions:
             if not isinstance(condition, Between):
                 for value in sorted(condition, key=lambda v: (v is not None, str(v))):
                     mentioned[name].setdefault(value, len(mentioned[name]))
 
     def recoded(t: Term) -> Term:
-        where = tuple(_condition(names.index(a), c, mentioned[a]) for a, c in t.where)
-        return replace(t, where=where)
+        where, unless = (
+            tuple(_condition(names.index(a), c, mentioned[a]) for a, c in conditions)
+            for conditions in (t.where, t.unless)
+        )
+        return replace(t, where=where, unless=unless)
 
     return Question(
         attributes=names,

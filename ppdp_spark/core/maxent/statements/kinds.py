@@ -1,8 +1,9 @@
 """What an adversary may know, as small frozen objects: linear statements on P(s | Q_v) and on people.
 
-P(s | Q_v) for a subset Q_v of the quasi-identifiers, by values, sets and numeric ranges; sums over
-sensitive values; =, <=, >= and p ± ε; comparisons of two such terms; people by pseudonym; how many of some
-people have a value [MaxEnt, Sections 4.1 and 6]. `compiling` turns them into rows over the variables.
+P(s | Q_v) for a subset Q_v of the quasi-identifiers, by values, sets and numeric ranges, and P(s | Q ∧ ¬Q')
+with what people do not have; sums over sensitive values; =, <=, >= and p ± ε; comparisons of two such terms;
+people by pseudonym; how many of some people have a value [MaxEnt, Sections 4.1 and 6]. `compiling` turns them
+into rows over the variables.
 """
 
 from __future__ import annotations
@@ -30,23 +31,32 @@ Condition = frozenset[Value] | Between
 
 @dataclass(frozen=True)
 class Term:
-    """P(values | where), or the share of `people` who have one of the values.
+    """P(values | where and not unless), or the share of `people` who have one of the values.
 
     where
         values  sensitive values, any of which counts
         where   attribute and condition, for each attribute of Q_v; none of them means everybody
-        people  pseudonyms; not together with `where`
+        people  pseudonyms; not together with `where` or `unless`
+        unless  the same of Q': who meets all of these conditions is left out; none leaves nobody out
     """
 
     values: frozenset[Value]
     where: tuple[tuple[str, Condition], ...] = ()
     people: tuple[str, ...] = ()
+    unless: tuple[tuple[str, Condition], ...] = ()
+
+    @property
+    def conditions(self) -> tuple[tuple[str, Condition], ...]:
+        """All conditions, negated ones among them."""
+        return (*self.where, *self.unless)
 
     def __str__(self) -> str:
         values = " or ".join(sorted(map(str, self.values)))
         if self.people:
             return f"P({values} | {', '.join(self.people)})"
-        given = ", ".join(f"{name} in {_shown(condition)}" for name, condition in self.where)
+        given = _listed(self.where)
+        if self.unless:
+            given += f"{' and ' if given else ''}not ({_listed(self.unless)})"
         return f"P({values} | {given})" if given else f"P({values})"
 
 
@@ -55,11 +65,11 @@ def term(
     where: Mapping[str, Value | Iterable[Value] | Between] | None = None,
     *,
     people: str | Iterable[str] = (),
+    unless: Mapping[str, Value | Iterable[Value] | Between] | None = None,
 ) -> Term:
     """A term from single values or collections of them."""
-    conditions = ((name, c if isinstance(c, Between) else _set(c)) for name, c in (where or {}).items())
     named = (people,) if isinstance(people, str) else tuple(people)
-    return Term(_set(values), tuple(sorted(conditions, key=lambda pair: pair[0])), named)
+    return Term(_set(values), _conditions(where), named, _conditions(unless))
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,17 @@ def people_with(
 ) -> Statement:
     """Exactly, at least or at most `number` of these people have one of the values."""
     return Statement(((1.0, term(values, people=people)),), relation, number, counted=True, name=name)
+
+
+def _conditions(
+    given: Mapping[str, Value | Iterable[Value] | Between] | None,
+) -> tuple[tuple[str, Condition], ...]:
+    made = ((name, c if isinstance(c, Between) else _set(c)) for name, c in (given or {}).items())
+    return tuple(sorted(made, key=lambda pair: pair[0]))
+
+
+def _listed(conditions: Iterable[tuple[str, Condition]]) -> str:
+    return ", ".join(f"{name} in {_shown(condition)}" for name, condition in conditions)
 
 
 def _set(values: Value | Iterable[Value]) -> frozenset[Value]:

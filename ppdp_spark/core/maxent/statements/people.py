@@ -45,7 +45,15 @@ class Named:
 
 
 def with_people(buckets: Buckets, people: Sequence[Person]) -> Named:
-    """The buckets with the named people split off; `DataError` lists all that do not fit."""
+    """The buckets with the named people split off; `DataError` lists all that do not fit.
+
+    Without anybody named the buckets are as they were. Where several tuples may fill a row nobody can be
+    named: whether the person is one of those in it is not known.
+    """
+    if not people:
+        return Named(buckets, (), np.zeros(0, dtype=np.int64))
+    if len(buckets.row_count) < len(buckets.cell_qi):
+        raise DataError("people can be named only where it is certain whose each place of a group is")
     qi = np.array([p.qi for p in people], dtype=np.int64)
     relevant = np.flatnonzero(np.isin(buckets.cell_qi, qi))
     cells = {int(q): relevant[buckets.cell_qi[relevant] == q] for q in np.unique(qi)}

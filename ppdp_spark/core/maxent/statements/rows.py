@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ppdp_spark.core.maxent.buckets import Buckets, FloatArray, IntArray, spans
-from ppdp_spark.core.maxent.statements.kinds import RELATIONS, Between, Statement, Term
+from ppdp_spark.core.maxent.statements.kinds import RELATIONS, Between, Condition, Statement, Term
 from ppdp_spark.core.maxent.statements.people import Named
 from ppdp_spark.core.maxent.statements.system import FACT, System, system
 from ppdp_spark.errors import DataError, SpecError
@@ -44,10 +44,18 @@ def compiled(statements: Sequence[Statement], named: Named, vocabulary: Vocabula
     return rows_of(statements, named, vocabulary, counts)
 
 
-def populations(statements: Sequence[Statement], named: Named, vocabulary: Vocabulary) -> FloatArray:
-    """People each term speaks of, in these buckets; over disjoint buckets they add up."""
+def populations(
+    statements: Sequence[Statement],
+    named: Named,
+    vocabulary: Vocabulary,
+    people: FloatArray | None = None,
+) -> FloatArray:
+    """People each term speaks of, in these buckets; over disjoint buckets they add up.
+
+    `people` are those of each cell, if they are known better than by sharing places evenly.
+    """
     chosen = (cells_of(t, named, vocabulary) for s in statements for _, t in s.terms)
-    people = people_of_cells(named.buckets)
+    people = people_of_cells(named.buckets) if people is None else people
     return np.array([people[cells].sum() for cells in chosen])
 
 
@@ -148,14 +156,14 @@ def _term_problems(t: Term, vocabulary: Vocabulary, names: set[str]) -> Iterator
     unknown = [v for v in t.values if v not in vocabulary.values]
     if unknown:
         yield f"no sensitive value {_listed(unknown)} in the release"
-    if t.people and t.where:
+    if t.people and t.conditions:
         yield "`people` and `where` cannot be combined in one term"
     if len(set(t.people)) < len(t.people):
         yield "`people` names someone twice"
     strangers = [p for p in t.people if p not in names]
     if strangers:
         yield f"nobody is named {_listed(strangers)}"
-    for attribute, condition in t.where:
+    for attribute, condition in t.conditions:
         if attribute not in vocabulary.attributes:
             yield f"no quasi-identifier {_listed([attribute])}; there are {_listed(vocabulary.attributes)}"
             continue
@@ -180,11 +188,11 @@ def _equal(column: NDArray[Any], value: Any) -> NDArray[np.bool_]:
     return np.broadcast_to(np.asarray(column == value, dtype=bool), column.shape)
 
 
-def _matches(t: Term, vocabulary: Vocabulary) -> NDArray[np.bool_]:
-    """Which tuples are in Q_v."""
+def _matches(conditions: Sequence[tuple[str, Condition]], vocabulary: Vocabulary) -> NDArray[np.bool_]:
+    """Which tuples meet all of these conditions."""
     size = len(next(iter(vocabulary.attributes.values()))) if vocabulary.attributes else 0
     chosen = np.ones(size, dtype=bool)
-    for attribute, condition in t.where:
+    for attribute, condition in conditions:
         column = vocabulary.attributes[attribute]
         if isinstance(condition, Between):
             chosen &= column >= (-np.inf if condition.low is None else condition.low)
@@ -199,9 +207,12 @@ def cells_of(t: Term, named: Named, vocabulary: Vocabulary) -> IntArray:
     if t.people:
         wanted = [named.names.index(p) for p in t.people]
         return np.flatnonzero(np.isin(named.buckets.cell_person, wanted))
-    if not t.where:
+    if not t.conditions:
         return np.arange(len(named.buckets.cell_qi))
-    return np.flatnonzero(_matches(t, vocabulary)[named.buckets.cell_qi])
+    chosen = _matches(t.where, vocabulary)
+    if t.unless:
+        chosen &= ~_matches(t.unless, vocabulary)
+    return np.flatnonzero(chosen[named.buckets.cell_qi])
 
 
 def _row(statement: Statement, named: Named, vocabulary: Vocabulary, counts: FloatArray) -> sparse.csr_matrix:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class System:
         inequality  which rows are ≥; the others are =
         owner       number of the statement each row comes from; `FACT` for what is true by construction
         names       the statements' names, for messages
+        factor      what each row was multiplied by to bring its largest coefficient to 1; negative for ≤
     """
 
     matrix: sparse.csr_matrix
@@ -31,14 +32,20 @@ class System:
     inequality: NDArray[np.bool_]
     owner: IntArray
     names: tuple[str, ...]
+    factor: FloatArray
 
     def __len__(self) -> int:
         return len(self.rhs)
 
     def rows(self, index: IntArray) -> System:
         """Some of the rows."""
-        return System(
-            self.matrix[index], self.rhs[index], self.inequality[index], self.owner[index], self.names
+        return replace(
+            self,
+            matrix=self.matrix[index],
+            rhs=self.rhs[index],
+            inequality=self.inequality[index],
+            owner=self.owner[index],
+            factor=self.factor[index],
         )
 
 
@@ -70,4 +77,5 @@ def system(
         inequality=np.array([r != "=" for r in relations], dtype=bool),
         owner=np.arange(count) if owner is None else np.asarray(owner, dtype=np.int64),
         names=tuple(names) if names is not None else tuple(f"statement {i + 1}" for i in range(count)),
+        factor=factor,
     )

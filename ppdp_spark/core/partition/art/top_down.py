@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ppdp_spark.core.criteria.robustness.priors import PeoplePriors
 from ppdp_spark.core.partition.art.bottom_up import ArtPlacement
 from ppdp_spark.core.partition.mondrian import partition
+from ppdp_spark.core.partition.partitioners import CutsName
 from ppdp_spark.core.partition.placement import CodedPeople, Placed
 from ppdp_spark.core.partition.tree_choice import settle
 
@@ -19,8 +20,10 @@ class TreePlacement(ArtPlacement):
     criteria decide which nodes of the tree become groups.
     """
 
+    cuts: CutsName = "median"
+
     def cut(self, people: CodedPeople, priors: PeoplePriors) -> Placed:
-        tree = partition(people.codes, people.sensitive, people.axes, self.kept_by_unions)
+        tree = partition(people.codes, people.sensitive, people.axes, self.kept_by_unions, cuts=self.cuts)
         starts, ends, held = settle(tree, self.judge(people, priors, tree.order).allowed)
         done = Placed.of_runs(tree.order, starts[held], ends[held])
         rest = Placed.of_runs(tree.order, starts[~held], ends[~held]).order

@@ -1,11 +1,11 @@
-"""The pairwise swap bound, from the priors of every signature.
+"""The pairwise swap bound, from the priors of every signature: beside the bound that decides, a second one.
 
 For t_a with f_a(x) > 0 and any t_j, exchanging their values keeps at least the share
 
     w_j = f_j(x)/f_a(x) · min of f_a(y)/f_j(y) over the other values y of the group,
 
-so p(t_a : x) <= c / (c + sum of the N − c smallest w_j over j ≠ a). The bound from minima and maxima [see
-`bounds`] takes each exchange for what it is instead of the worst one with t_j: neither is always smaller.
+so p(t_a : x) <= c / (c + sum of the N − c smallest w_j over j ≠ a). The bound from minima and maxima
+takes each exchange for what it is instead of the worst one with t_j: neither is always smaller.
 
 Zeros: a y with f_j(y) = 0 is left out of the minimum, since worlds with t_j : y have no weight; if none is
 left, t_j has x in every world with t_a : x, and w_j is infinite. f_a(x) = 0 makes the posterior 0. Both

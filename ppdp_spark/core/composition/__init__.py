@@ -1,0 +1,1 @@
+"""Releases together: which values people can still have, and how likely each is."""

@@ -1,0 +1,1 @@
+"""Releases together: people found in the groups of each, and what follows."""
