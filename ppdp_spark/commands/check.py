@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -53,7 +54,7 @@ def check(
     """
     released = Released.at(spec, "check") if table is None else None
     if released is not None:
-        return _checked_release(released, session_of(None, spark))
+        return released.steadily(partial(_checked_release, spark=session_of(None, spark)))
     assert not isinstance(spec, Released)
     spec, stages = ReleaseSpec.of(spec), Stages()
     with held_tables() as hold:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -67,7 +68,7 @@ def explore(
     """
     released = Released.at(spec, "explore") if table is None else None
     if released is not None:
-        return _explored_release(released, session_of(None, spark))
+        return released.steadily(partial(_explored_release, spark=session_of(None, spark)))
     assert not isinstance(spec, Released)
     spec, stages = ReleaseSpec.of(spec), Stages()
     with held_tables() as hold:

@@ -71,10 +71,10 @@ class Registry:
 
         The same files published again tell nothing new.
         """
-        seen, found = {record["manifest"]}, []
+        seen, found = {_content(record)}, []
         for each in reversed(self.earlier(record["dataset"])):
-            if each.get("manifest") not in seen:
-                seen.add(each.get("manifest"))
+            if _content(each) not in seen:
+                seen.add(_content(each))
                 found.append(each)
         return found
 
@@ -132,8 +132,11 @@ def tries_told(refusals: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def record_of(summary: Mapping[str, Any], output: Folder, manifest: str) -> dict[str, Any]:
-    """The entry of a release: run, dataset, time, place, digests."""
+def record_of(summary: Mapping[str, Any], output: Folder, manifest: str, content: str) -> dict[str, Any]:
+    """The entry of a release: run, dataset, time, place, digests.
+
+    `content` is the digest of its manifest with tables in the usual folder, entered where it is another.
+    """
     return {
         "run_id": summary["run_id"],
         "dataset": summary["dataset"],
@@ -141,7 +144,13 @@ def record_of(summary: Mapping[str, Any], output: Folder, manifest: str) -> dict
         "path": str(output / RELEASE / MANIFEST),
         "manifest": manifest,
         "spec": summary["spec_fingerprint"],
+        **({} if content == manifest else {"content": content}),
     }
+
+
+def _content(record: Mapping[str, Any]) -> str:
+    """What tells the release of a record from others, wherever its tables lie."""
+    return str(record.get("content", record.get("manifest")))
 
 
 def _key(dataset: str) -> str:
@@ -153,7 +162,7 @@ def _told(record: Mapping[str, Any], present: Mapping[str, Any]) -> str:
     known = {
         key: printable(record.get(key) or "unknown") for key in ("path", "created", "run_id", "manifest")
     }
-    same = ", identical to this one" if known["manifest"] == present["manifest"] else ""
+    same = ", identical to this one" if _content(record) == _content(present) else ""
     return (
         f"{known['path']} of {known['created']} (run {known['run_id']}, "
         f"SHA-256 {known['manifest'][:16]}…{same})"

@@ -12,7 +12,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from ppdp_spark import ReleaseSpec, anonymize, attack, compare, suppress, verify
+from ppdp_spark import ReleaseSpec, anonymize, attack, check, compare, compose, explore, suppress, verify
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.storage import DATA, MANIFEST, PRIVATE, RELEASE, Folder, copy_file
 
@@ -139,6 +139,22 @@ def test_a_release_on_a_store_is_attacked_there(spark, here, root):
     files = [file for file, _ in (private / "posterior").files(".parquet")]
     rows = sum(pq.read_table((private / "posterior" / file).arrow_file()).num_rows for file in files)
     assert files and rows > 0 and found.summary["attack"]["steps"]
+
+
+def test_releases_on_a_store_are_judged_together_and_looked_at(spark, here, root):
+    """The second run finds the first in the registry; both are read again where they lie."""
+    place = uploaded(here, Folder.at(f"{root}/given"))
+    outputs = [f"{root}/out", f"{root}/later"]
+    for k, output in zip((4, 9), outputs, strict=True):
+        asked = [f"output.path={output}", f"privacy.k_anonymity={k}", "output.bounds=tight"]
+        made = anonymize(ReleaseSpec.load(f"{place}/generalized.yaml", asked), spark=spark)
+        assert ("composition" in made.summary) == (k == 9)
+    hierarchies = {"city": f"{place}/cities.csv"}
+    together = compose(outputs, people=f"{place}/people.parquet", hierarchies=hierarchies, spark=spark)
+    assert together.summary["composition"]["basis"] == "table"
+    assert check(outputs[1], spark=spark).ok
+    shown = explore(outputs[1], spark=spark)
+    assert shown.summary["knowledge"] and "explore" in (Folder.at(outputs[1]) / PRIVATE).children()
 
 
 def test_kept_rows_are_written_to_a_store(spark, here, root):

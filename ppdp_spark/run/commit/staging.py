@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import count
 from typing import Any
 
@@ -23,7 +24,17 @@ from ppdp_spark.run.commit.owner_files import RECORD, STAGING, promote, write_pr
 from ppdp_spark.run.registry import Registry, record_of
 from ppdp_spark.run.results import Run, Verdict
 from ppdp_spark.run.scratch import ELSEWHERE, removed, scratch_elsewhere
-from ppdp_spark.run.storage import MANIFEST, PRIVATE, RELEASE, REPORT, SUMMARY, VERDICT, Folder, require_room
+from ppdp_spark.run.storage import (
+    MANIFEST,
+    PRIVATE,
+    RELEASE,
+    REPORT,
+    SUMMARY,
+    VERDICT,
+    Folder,
+    json_text,
+    require_room,
+)
 from ppdp_spark.run.summary import new_run_id
 from ppdp_spark.spec import ReleaseSpec
 
@@ -127,7 +138,8 @@ class Staging:
         digest = self.release.digest(MANIFEST)
         record, registry = None, Registry.beside(self.output)
         if verdict.publishable and not self.trial:
-            record = record_of(summary, self.output, digest)
+            content = sha256(json_text(manifest).encode()).hexdigest()
+            record = record_of(summary, self.output, digest, content)
             summary = _warned(summary, registry.warnings(record))
             self.folder.write_json(RECORD, record)
         write_private(self.private, verdict, summary, manifest=digest)

@@ -49,6 +49,16 @@ def test_a_record_tells_where_and_what_but_nothing_of_the_data(tmp_path):
     }
 
 
+def test_the_same_tables_under_names_of_their_runs_are_one_release(tmp_path):
+    """Where folders cannot be renamed, every manifest names a folder of its own."""
+    registry = Registry.beside(Folder.at(tmp_path / "out"))
+    for run, content in (("1", "a" * 64), ("2", "a" * 64), ("3", "b" * 64)):
+        registry.add(record(run, content=content))
+    assert [each["run_id"] for each in registry.others(record("4", content="c" * 64))] == ["3", "2"]
+    assert [each["run_id"] for each in registry.others(record("4", manifest="a" * 64))] == ["3"]
+    assert "identical to this one" in registry.warnings(record("4", content="a" * 64))[0]
+
+
 def test_trials_and_releases_not_for_publication_are_not_registered(tmp_path):
     published(tmp_path / "a", "one", trial=True)
     with Staging.open(spec_for(tmp_path / "b")) as staging:
