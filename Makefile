@@ -48,7 +48,7 @@ slow: $(READY) java $(CLASSES)
 
 # Random trials by the hundred: other seeds of what the slow stage tries.
 campaigns: $(READY) java $(CLASSES)
-	$(BIN)/python -m pytest $(TWO) -m nightly
+	$(BIN)/python -m pytest $(TWO) -m "nightly and not stores"
 
 browser: $(READY)
 	sh scripts/chromium
@@ -64,9 +64,10 @@ airflow: $(READY) java $(CLASSES) $(AIRFLOW_READY)
 	$(BIN)/python -m pytest $(TWO) -m airflow tests/cluster
 
 # A NameNode, a DataNode and an S3 server, all from PyPI; the jars stay in build/hdfs, and the server lives in an
-# environment of its own.
-stores: $(READY) java $(MOTO_READY)
-	$(BIN)/python -m pytest -m stores tests/stores
+# environment of its own. CI runs `make stores STORES="stores and not nightly"`: commits, and one whole run on each.
+STORES ?= stores
+stores: $(READY) java $(CLASSES) $(MOTO_READY)
+	$(BIN)/python -m pytest -m "$(STORES)" tests/stores
 
 $(MOTO_READY):
 	$(PYTHON) -m venv build/moto-env

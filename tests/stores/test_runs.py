@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -72,14 +74,17 @@ def here(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def local(spark, here) -> dict[str, dict[str, Any]]:
-    """The manifests of the releases on the local disk."""
-    found = {}
-    for name in FORMS:
+def local(spark, here) -> Callable[[str], dict[str, Any]]:
+    """The manifest of the release of a form on the local disk."""
+
+    @cache
+    def made(name: str) -> dict[str, Any]:
         spec = ReleaseSpec.load(here / f"{name}.yaml", [f"output.path={here / 'out' / name}"])
         anonymize(spec, spark=spark)
-        found[name] = json.loads((here / "out" / name / "release/release.json").read_text())
-    return found
+        manifest: dict[str, Any] = json.loads((here / "out" / name / "release/release.json").read_text())
+        return manifest
+
+    return made
 
 
 def uploaded(here: Path, place: Folder) -> Folder:
@@ -96,7 +101,13 @@ def plain(manifest: dict[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in manifest.items() if key != "data"}, "files": files}
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "generalized",
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("bucketized", "two-attributes")),
+    ],
+)
 def test_a_release_is_the_same_on_every_store_and_can_be_read_there(spark, here, local, root, name):
     """Spec, input and hierarchy lie on the store, too; in the second run it replaces the first."""
     place = uploaded(here, Folder.at(f"{root}/given"))
@@ -106,7 +117,7 @@ def test_a_release_is_the_same_on_every_store_and_can_be_read_there(spark, here,
         run = anonymize(spec, spark=spark)
     out = Folder.at(f"{root}/out")
     manifest = (out / RELEASE).read_json(MANIFEST)
-    assert plain(manifest) == plain(local[name])
+    assert plain(manifest) == plain(local(name))
     assert sorted(file for file, _ in (out / RELEASE).files()) == sorted([*manifest["files"], MANIFEST])
     assert out.children() == ["private", "release"]
     verdict = (out / PRIVATE).read_json("verdict.json")
@@ -123,6 +134,7 @@ def test_a_release_is_the_same_on_every_store_and_can_be_read_there(spark, here,
         assert len(told) == len(set(people()["seen"].to_pylist()))
 
 
+@pytest.mark.nightly
 def test_a_release_on_a_store_is_attacked_there(spark, here, root):
     place = uploaded(here, Folder.at(f"{root}/given"))
     spec = ReleaseSpec.load(f"{place}/bucketized.yaml", [f"output.path={root}/out"])
@@ -141,6 +153,7 @@ def test_a_release_on_a_store_is_attacked_there(spark, here, root):
     assert files and rows > 0 and found.summary["attack"]["steps"]
 
 
+@pytest.mark.nightly
 def test_releases_on_a_store_are_judged_together_and_looked_at(spark, here, root):
     """The second run finds the first in the registry; both are read again where they lie."""
     place = uploaded(here, Folder.at(f"{root}/given"))
@@ -157,6 +170,7 @@ def test_releases_on_a_store_are_judged_together_and_looked_at(spark, here, root
     assert shown.summary["knowledge"] and "explore" in (Folder.at(outputs[1]) / PRIVATE).children()
 
 
+@pytest.mark.nightly
 def test_kept_rows_are_written_to_a_store(spark, here, root):
     place = uploaded(here, Folder.at(f"{root}/given"))
     asked = [
@@ -171,6 +185,7 @@ def test_kept_rows_are_written_to_a_store(spark, here, root):
     assert 0 < rows <= ROWS and Folder.at(f"{root}/out").children() == ["private"]
 
 
+@pytest.mark.nightly
 def test_a_table_that_was_changed_on_a_store_does_not_verify(spark, here, root):
     place = uploaded(here, Folder.at(f"{root}/given"))
     spec = ReleaseSpec.load(f"{place}/generalized.yaml", [f"output.path={root}/out"])
