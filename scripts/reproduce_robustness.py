@@ -50,11 +50,13 @@ from ppdp_spark.core.utility.queries import (
     Query,
     bucketized_answers,
     draw_queries,
-    error_floor,
     generalized_answers,
-    relative_errors,
     true_answers,
 )
+from ppdp_spark.core.utility.relative_error import relative_errors
+
+FLOOR_SHARE = 1e-4
+"""True counts below this share of the people (and below one person) are taken as large as that."""
 
 QUERIES, QUICK_QUERIES = 1_000, 400
 LEVELS, QUICK_LEVELS = (2, 3, 4, 5, 6), (4,)
@@ -238,7 +240,7 @@ def measured(
         for method in methods:
             placed = released(study, method, r)
             answers = estimates(study, placed, queries, generalized=method == GENERALIZED)
-            errors = relative_errors(answers, truths, error_floor(people))
+            errors = relative_errors(answers, truths, max(1.0, FLOOR_SHARE * people))
             record = {"r": r, "method": method, "median": float(np.median(errors))}
             record |= {"mean": float(errors.mean()), "groups": len(placed.bounds) - 1}
             record["suppressed"] = 1 - len(placed.order) / people

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from rich.console import Group
@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ppdp_spark.report.compare.comparison import Compared, side_by_side
-from ppdp_spark.report.compare.frontier_chart import QUERY_ERROR, Choice, Frontier, last_part
+from ppdp_spark.report.compare.frontier_chart import Choice, Frontier, last_part, loss_text
 from ppdp_spark.report.format.numbers import as_number, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable
 from ppdp_spark.report.sentences.criteria import guarantees, state
+from ppdp_spark.report.sentences.forms import form_words, what_is_lost
 from ppdp_spark.report.sentences.guarantee import Setting
 from ppdp_spark.report.sentences.skyline import UNLIMITED, place_of, safe_knowledge
 
@@ -150,30 +151,41 @@ def _facts(summary: Summary) -> Table:
             columns = ", ".join(map(printable, each["columns"]))
             told = f"{each['singled_out']:,} people are alone with their values in {columns}"
             table.add_row("found by values", Text(told, style="bold"))
-    if "sizes" in metrics:
-        sizes = metrics["sizes"]
-        table.add_row(
-            "group sizes", f"{sizes['smallest']:,} to {sizes['largest']:,}, mean {sizes['mean']:.1f}"
-        )
-        weighted = mapping(metrics, "weighted")
-        also = f", {weighted['gcp']:.1%} weighted" if weighted else ""
-        table.add_row("information lost", f"{metrics['gcp']:.1%} (mean certainty penalty){also}")
-        if weighted:
-            table.add_row("population", f"{weighted['population']:,.0f} people, estimated by weights")
-    if "queries" in metrics:
-        asked = metrics["queries"]
-        table.add_row(
-            "query error",
-            f"{asked['median']:.1%} in the median of {asked['number']:,}, {asked['mean']:.1%} in the mean",
-        )
-    if "queries" in mapping(metrics, "weighted"):
-        asked = metrics["weighted"]["queries"]
-        told = f"{asked['median']:.1%} in the median, {asked['mean']:.1%} in the mean"
-        table.add_row("weighted query error", told)
+    for name, told in _utility(metrics, release):
+        table.add_row(name, told)
     if "rows_per_second" in summary:
         speed = summary["rows_per_second"]
         table.add_row("time", f"{summary['seconds']:.1f} s, {speed:,} rows/s")
     return table
+
+
+def _utility(metrics: Mapping[str, Any], release: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What a release keeps and loses: names with figures."""
+    weighted = mapping(metrics, "weighted")
+    if "sizes" in metrics:
+        sizes, form = metrics["sizes"], release.get("form")
+        yield "group sizes", f"{sizes['smallest']:,} to {sizes['largest']:,}, mean {sizes['mean']:.1f}"
+        also = f", {weighted['gcp']:.1%} weighted" if weighted else ""
+        if form_words(form).exact:
+            yield "lost", what_is_lost(form, sizes["mean"])
+        else:
+            yield "information lost", f"{metrics['gcp']:.1%} (mean certainty penalty){also}"
+        if weighted:
+            yield "population", f"{weighted['population']:,.0f} people, estimated by weights"
+    for name, found in (("query error", metrics), ("weighted query error", weighted)):
+        if asked := mapping(found, "queries"):
+            yield name, _query_error(asked)
+
+
+def _query_error(asked: Mapping[str, Any]) -> str:
+    """Median and mean error with their intervals, and what was asked."""
+    of = f"{number(asked['number'])} queries with an answer of at least {number(asked['floor'])}"
+    return f"{_error(asked, 'median')} in the median, {_error(asked, 'mean')} in the mean of {of}"
+
+
+def _error(asked: Mapping[str, Any], key: str) -> str:
+    ends = " to ".join(f"{end:.1%}" for end in asked.get(f"{key}_interval", ()))
+    return f"{asked[key]:.1%}" + (f" ({ends})" if ends else "")
 
 
 def rows_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -208,10 +220,10 @@ def comparison_table(runs: Sequence[Compared]) -> Group:
 def sweep_table(dataset: str, choices: Sequence[Choice], paths: Mapping[str, str]) -> Group:
     """One line a variant: what it changes, whether it can be published, what it loses."""
     frontier = Frontier(tuple(choices))
-    form = percent if frontier.measure == QUERY_ERROR else number
+    measures = frontier.measures
     table = Table(title=f"Sweep of {printable(dataset)}", title_justify="left", header_style="bold")
     varied = [last_part(key) for key in choices[0].changes]
-    for name in (*varied, "result", "frontier", frontier.measure, "smallest group", "groups", "seconds"):
+    for name in (*varied, "result", "frontier", *measures, "smallest group", "groups", "seconds"):
         table.add_column(Text(printable(name)), overflow="fold")
     for choice in choices:
         summary = choice.run.summary if choice.run is not None else {}
@@ -224,7 +236,7 @@ def sweep_table(dataset: str, choices: Sequence[Choice], paths: Mapping[str, str
             *(Text(printable(value)) for value in choice.changes.values()),
             Text("pass", style="green") if choice.ok else Text("fail", style="red"),
             "●" if frontier.holds(choice) else "",
-            form(frontier.loss(choice)),
+            *(loss_text(measure, frontier.losses(choice).get(measure)) for measure in measures),
             *(number(figure) if as_number(figure) is not None else "" for figure in figures),
         )
     reasons = [Text(f"✗ {c.label}: {printable(c.reason)}") for c in choices if not c.ok and c.reason]

@@ -237,15 +237,19 @@ class Sweep:
         return any(choice.ok for choice in self.choices)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per variant: name, one column per varied field, status, reason, loss, frontier."""
+        """One row per variant: name, a column per varied field, status, reason, frontier, and each loss."""
         import pandas as pd
 
-        plain = self.to_dict()["variants"]
-        rows = [{"name": v["name"], **v["changes"], **{key: v[key] for key in _OUTCOME}} for v in plain]
+        plain = self.to_dict()
+        empty = dict.fromkeys(plain["measures"])
+        rows = [
+            {"name": v["name"], **v["changes"], **{key: v[key] for key in _OUTCOME}, **empty, **v["losses"]}
+            for v in plain["variants"]
+        ]
         return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types, as in `sweep.json`; `loss` is what `measure` names."""
+        """Plain JSON types, as in `sweep.json`; `losses` are by measure, and less is better."""
         frontier = Frontier(self.choices)
         variants = [
             {
@@ -253,12 +257,12 @@ class Sweep:
                 "changes": dict(choice.changes),
                 "status": "pass" if choice.ok else "fail",
                 "reason": choice.reason,
-                "loss": frontier.loss(choice),
+                "losses": frontier.losses(choice),
                 "frontier": frontier.holds(choice),
             }
             for choice in self.choices
         ]
-        plain = {"dataset": self.dataset, "measure": frontier.measure, "variants": variants}
+        plain = {"dataset": self.dataset, "measures": list(frontier.measures), "variants": variants}
         return {**finite(plain), "paths": dict(self.paths)}
 
     def __rich__(self) -> Any:
@@ -272,7 +276,7 @@ class Sweep:
         return render_sweep(self.dataset, self.choices)
 
 
-_OUTCOME = ("status", "reason", "loss", "frontier")
+_OUTCOME = ("status", "reason", "frontier")
 
 
 class Watcher(Protocol):

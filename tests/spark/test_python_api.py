@@ -210,7 +210,8 @@ def test_sweeps_and_comparisons_are_frames(spark, people, run, tmp_path):
     found = sweep(spec, {"privacy.k_anonymity": [10, 500]}, table=people, spark=spark, queries=0)
     frame = found.to_pandas()
     assert list(frame["privacy.k_anonymity"]) == [10, 500] and list(frame.status) == ["pass", "fail"]
-    assert frame.loss[0] > 0 and pd.isna(frame.loss[1]) and list(frame.frontier) == [True, False]
+    losses = frame["information lost"]
+    assert losses[0] > 0 and pd.isna(losses[1]) and list(frame.frontier) == [True, False]
     assert repr(found) == "Sweep(people: 1 of 2 variants pass)"
     both = compare([run[1] / "out", tmp_path / "out/sweep/k_anonymity-10"])
     lines = both.to_pandas()

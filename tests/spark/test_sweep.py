@@ -47,7 +47,10 @@ def test_a_sweep_goes_on_and_leaves_the_release_alone(spark, tmp_path):
     result = json.loads((kept / "sweep.json").read_text())
     assert [v["status"] for v in result["variants"]] == ["fail", "pass"]
     summary = json.loads((kept / "k_anonymity-20/private/summary.json").read_text())
-    assert result["variants"][1]["loss"] == summary["metrics"]["queries"]["median"]
+    metrics = summary["metrics"]
+    found_losses = [metrics["queries"]["median"], metrics["queries"]["mean"], metrics["gcp"]]
+    assert list(result["variants"][1]["losses"].values()) == found_losses
+    assert found.to_pandas()[result["measures"]].loc[1].tolist() == found_losses
     page = (kept / "sweep.html").read_text()
     assert "1 of 2 variants" in page and "CANARY" not in page
     stages = {stage["name"]: stage for stage in summary["stages"]}

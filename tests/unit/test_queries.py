@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import comb
 
 import numpy as np
 import pyarrow as pa
@@ -20,11 +21,17 @@ from ppdp_spark.core.utility.queries import (
     Query,
     bucketized_answers,
     draw_queries,
-    error_floor,
-    error_table,
     generalized_answers,
-    relative_errors,
     true_answers,
+    with_answers,
+)
+from ppdp_spark.core.utility.relative_error import (
+    error_summary,
+    error_table,
+    mean_interval,
+    median_interval,
+    relative_errors,
+    sanity_bound,
 )
 from ppdp_spark.spark.utility.queries import _places
 
@@ -190,16 +197,69 @@ def test_queries_are_drawn_evenly_inside_the_domains_and_always_the_same():
     assert draw_queries([None], 3, 10) == () and draw_queries(domains, 0, 10) == ()
 
 
-def test_errors_have_a_floor_and_a_table():
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.sampled_from(SELECTIVITIES), st.integers(0, 4)), max_size=60),
+    st.integers(0, 20),
+    st.integers(1, 3),
+)
+@settings(max_examples=150, deadline=None)
+def test_queries_that_are_asked_have_answers_and_are_the_first_of_their_cells(drawn, number, least):
+    queries = [Query(0, s, tuple(Range(j, 1, 1) for j in range(d))) for d, s, _ in drawn]
+    truths = np.array([truth for _, _, truth in drawn], float)
+    chosen = with_answers(queries, truths, number, least).tolist()
+    expected = []
+    for cell in {(d, s) for d, s, _ in drawn}:
+        turns = [(d, s) for d, s, _ in drawn[:number]].count(cell)
+        fit = [i for i, (d, s, truth) in enumerate(drawn) if (d, s) == cell and truth >= least]
+        expected += fit[:turns]
+    assert chosen == sorted(expected)
+
+
+def test_errors_are_relative_to_the_truth_or_to_the_sanity_bound():
     errors = relative_errors(np.array([5.0, 30.0, 0.0]), np.array([0.0, 20.0, 0.0]), 10.0)
     assert errors.tolist() == [0.5, 0.5, 0.0]
-    assert error_floor(100) == 1 and error_floor(1_000_000) == 100
+    assert sanity_bound(100, 60) == 1 and sanity_bound(1_000_000, 300_000) == 1000
+    assert sanity_bound(1_000_000, 50) == 5
+
+
+def test_errors_of_cells_have_a_table():
     queries = [Query(0, 0.1, ()), Query(0, 0.1, ()), Query(0, 0.01, (Range(0, 1, 2),))]
-    table = error_table(queries, np.array([1.0, 3.0, 0.25]))
-    assert table == [
-        {"dimension": 0, "selectivity": 0.1, "queries": 2, "median": 2.0, "mean": 2.0},
-        {"dimension": 1, "selectivity": 0.01, "queries": 1, "median": 0.25, "mean": 0.25},
-    ]
+    errors = np.array([1.0, 3.0, 0.25])
+    first, second = error_table(queries, errors)
+    assert first == {"dimension": 0, "selectivity": 0.1, "queries": 2, **error_summary(errors[:2])}
+    assert second == {"dimension": 1, "selectivity": 0.01, "queries": 1, **error_summary(errors[2:])}
+    assert (first["median"], first["mean"]) == (2.0, 2.0) and first["median_interval"] == [1.0, 3.0]
+    assert second["mean_interval"] == second["median_interval"] == [0.25, 0.25]
+
+
+@pytest.mark.parametrize("number", [1, 5, 6, 9, 50, 301])
+def test_the_interval_of_a_median_is_the_narrowest_pair_of_errors_with_the_confidence(number):
+    """Fewer than `below` of n errors lie under the median with the chance of so few heads in n throws."""
+    low, high = median_interval(np.random.default_rng(number).permutation(number).astype(float))
+    assert high == number - 1 - low
+
+    def missed(below: int) -> float:
+        return 2 * sum(comb(number, heads) for heads in range(below)) / 2**number
+
+    assert low == 0 or missed(int(low) + 1) <= 0.05
+    assert low + 1 > (number - 1) / 2 or missed(int(low) + 2) > 0.05
+
+
+def test_intervals_cover_what_other_queries_say():
+    """Of 200 draws of 80 errors from a skewed law, about 19 in 20 intervals hold its median and its mean."""
+    rng = np.random.default_rng(5)
+    held = np.zeros(2)
+    for _ in range(200):
+        errors = rng.exponential(1.0, 80)
+        ends = np.array([median_interval(errors), mean_interval(errors)])
+        held += (ends[:, 0] <= [np.log(2), 1]) & (ends[:, 1] >= [np.log(2), 1])
+        assert ends[1, 0] < errors.mean() < ends[1, 1]
+    assert (held >= 200 * 0.88).all() and held[1] < 200
+
+
+def test_the_same_errors_have_the_same_interval():
+    errors = np.random.default_rng(0).exponential(1.0, 30)
+    assert error_summary(errors) == error_summary(errors.copy())
 
 
 def test_places_in_the_widest_column_there_is():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from typing_extensions import Self
+
+ErrorInterval: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,22 @@ class QueryErrorCell:
     queries: int
     median: float
     mean: float
+    median_interval: ErrorInterval | None = None
+    mean_interval: ErrorInterval | None = None
 
 
 @dataclass(frozen=True)
 class QueryErrors:
-    """Relative errors of random COUNT queries.
+    """Relative errors of random COUNT queries that have answers.
 
     where
         number      queries that were asked
-        floor       a true answer below it counts as so much, or small answers would decide everything
+        floor       the sanity bound: no query is asked about fewer people, and errors are divided by no less
         median      over all queries; `mean` likewise
         table       the same by number of attributes and selectivity
         attributes  median and mean of each sensitive attribute, if there are several
+        median_interval, mean_interval  where those of other queries, drawn alike, lie with `confidence`
+        drawn       candidates that the queries were chosen from
     """
 
     number: int
@@ -57,7 +63,11 @@ class QueryErrors:
     median: float
     mean: float
     table: tuple[QueryErrorCell, ...]
-    attributes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    attributes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    median_interval: ErrorInterval | None = None
+    mean_interval: ErrorInterval | None = None
+    confidence: float | None = None
+    drawn: int | None = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +152,12 @@ def _sizes(plain: Mapping[str, Any]) -> GroupSizes:
 
 
 def _queries(plain: Mapping[str, Any]) -> QueryErrors:
-    cells = tuple(QueryErrorCell(**cell) for cell in plain["table"])
-    by_attribute = plain.get("attributes", {})
-    return QueryErrors(plain["number"], plain["floor"], plain["median"], plain["mean"], cells, by_attribute)
+    told = _with_intervals(plain)
+    cells = tuple(QueryErrorCell(**_with_intervals(cell)) for cell in plain["table"])
+    return QueryErrors(**{**told, "table": cells})
+
+
+def _with_intervals(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Errors with their intervals as pairs; a summary of an earlier version has none."""
+    intervals = {key: tuple(plain[key]) for key in ("median_interval", "mean_interval") if key in plain}
+    return {**plain, **intervals}

@@ -7,13 +7,14 @@ many for codes. A set of categories is a run of codes: neighbours in the hierarc
 The workload is in the manner of [Xiao & Tao: Anatomy], with two departures: one sensitive value instead of
 a set of them, and hence a selectivity s that counts quasi-identifiers alone. Each of the d ranges takes
 s^(1/d) of its attribute's domain, so that the queried box has the share s of the space, not of the people.
-The relative error has a floor, in the manner of the sanity bound of [Xiao, Wang, Gehrke: Privelet]; its size
-is our choice.
+A query that hardly anybody answers says nothing of a release: whatever is published answers it with about
+nobody. More queries are drawn than wanted, and those whose true answer is large enough are asked.
 """
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,10 +28,10 @@ from ppdp_spark.core.data.groups import FloatArray, IntArray
 SELECTIVITIES = (0.01, 0.05, 0.1)
 MOST_DIMENSIONS = 5
 SEED = 20_070_917
-"""Public and fixed: the queries depend on the domains alone, and say nothing about a row."""
+"""Public and fixed: the same table and spec have the same queries."""
 
-FLOOR_SHARE = 1e-4
-"""Counts below this share of the people (and below one person) are taken as large as that."""
+CANDIDATES = 4
+"""Queries drawn for each one that is wanted."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,21 @@ def draw_queries(domains: Sequence[Domain | None], values: int, number: int) -> 
         )
         drawn.append(Query(rng.randrange(values), selectivity, ranges))
     return tuple(drawn)
+
+
+def with_answers(queries: Sequence[Query], truths: FloatArray, number: int, least: float) -> IntArray:
+    """The places of the `number` queries to ask: the first of each cell that at least `least` people answer.
+
+    A cell, which is a dimension and a selectivity, has no more of them than its turns among `number` draws,
+    and fewer if its candidates run out.
+    """
+    cells = [(query.dimension, query.selectivity) for query in queries]
+    left, chosen = Counter(cells[:number]), []
+    for place in np.flatnonzero(truths >= least).tolist():
+        if left[cells[place]] > 0:
+            left[cells[place]] -= 1
+            chosen.append(place)
+    return np.array(chosen, np.int64)
 
 
 @dataclass(frozen=True)
@@ -167,31 +183,3 @@ def bucketized_answers(
             expected = expected * (weights if people is None else weights[people])
         answers[i] = expected.sum()
     return answers
-
-
-def relative_errors(estimates: FloatArray, truths: FloatArray, floor: float) -> FloatArray:
-    """|estimate − truth| / max(truth, floor)."""
-    return np.asarray(np.abs(estimates - truths) / np.maximum(truths, floor))
-
-
-def error_floor(people: float) -> float:
-    """The least that errors are divided by: a share of all people, and at least one person."""
-    return max(1.0, FLOOR_SHARE * people)
-
-
-def error_table(queries: Sequence[Query], errors: FloatArray) -> list[dict[str, Any]]:
-    """Median and mean error of each dimension and selectivity."""
-    cells = [(query.dimension, query.selectivity) for query in queries]
-    found = []
-    for dimension, selectivity in sorted(set(cells)):
-        chosen = errors[[cell == (dimension, selectivity) for cell in cells]]
-        found.append(
-            {
-                "dimension": dimension,
-                "selectivity": selectivity,
-                "queries": len(chosen),
-                "median": round(float(np.median(chosen)), 9),
-                "mean": round(float(chosen.mean()), 9),
-            }
-        )
-    return found

@@ -9,15 +9,17 @@ from typing import Any
 from ppdp_spark.report.format.numbers import as_number, listing, mapping, number, percent, room
 from ppdp_spark.report.format.quoted_names import printable
 from ppdp_spark.report.sentences.criteria import BOOKKEEPING, demanded, passed
-from ppdp_spark.report.sentences.forms import form_words
+from ppdp_spark.report.sentences.forms import form_words, what_is_lost
 from ppdp_spark.report.sentences.guarantee import Row, holds
 
 _RELATIONS = {">=": "≥", "<=": "≤"}
 _NEAREST = "What was found for each criterion, where it is nearest to its limit."
 _PENALTY = "Normalized certainty penalty of the groups: 0 as precise as the input, 1 nothing left."
+_EXACT = "exact"
 _ERRORS = (
-    "Relative error of COUNT queries; the lines below those of all are medians, by how many "
-    "quasi-identifiers were asked for and the share of their space."
+    "Relative error of COUNT queries that have answers; the lines below those of all are medians, by how "
+    "many quasi-identifiers were asked for and the share of their space. A difference within the intervals "
+    "may be one of the queries that happened to be drawn."
 )
 
 
@@ -176,24 +178,45 @@ def _release(runs: Sequence[Compared]) -> list[Line]:
 
 def _precision(runs: Sequence[Compared]) -> list[Line]:
     def penalty(attribute: str) -> Callable[[Compared], Any]:
-        return lambda run: mapping(run.summary, "metrics", "ncp").get(attribute)
+        return lambda run: _lost(run, mapping(run.summary, "metrics", "ncp").get(attribute))
 
     named = (mapping(run.summary, "metrics", "ncp") for run in runs)
     attributes = list(dict.fromkeys(attribute for ncp in named for attribute in ncp))
     mean = _line(
-        "all (GCP)", runs, lambda run: mapping(run.summary, "metrics").get("gcp"), less_is_better=True
+        "all (GCP)",
+        runs,
+        lambda run: _lost(run, mapping(run.summary, "metrics").get("gcp")),
+        less_is_better=True,
     )
     weighted = _line(
         "all (GCP), weighted",
         runs,
-        lambda run: mapping(run.summary, "metrics", "weighted").get("gcp"),
+        lambda run: _lost(run, mapping(run.summary, "metrics", "weighted").get("gcp")),
         less_is_better=True,
     )
     return [
+        Line("what is lost", tuple(Entry(_loss(run)) if _measured(run) else Entry() for run in runs)),
         mean,
         weighted,
         *(_line(printable(name), runs, penalty(name), less_is_better=True) for name in attributes),
     ]
+
+
+def _measured(run: Compared) -> bool:
+    return "gcp" in mapping(run.summary, "metrics")
+
+
+def _loss(run: Compared) -> str:
+    return what_is_lost(_form(run), mapping(run.summary, "metrics", "sizes").get("mean"))
+
+
+def _form(run: Compared) -> Any:
+    return mapping(run.summary, "release").get("form")
+
+
+def _lost(run: Compared, penalty: Any) -> Any:
+    """The penalty of what is published: that of the groups says nothing where their people are told apart."""
+    return _EXACT if penalty is not None and form_words(_form(run)).exact else penalty
 
 
 def _errors(runs: Sequence[Compared]) -> list[Line]:
@@ -211,9 +234,16 @@ def _errors(runs: Sequence[Compared]) -> list[Line]:
         medians = tuple(Entry() if cell not in t else Entry(percent(t[cell]), t[cell]) for t in tables)
         return Line(name, medians, True)
 
+    def interval(key: str) -> Line:
+        found = (listing(mapping(run.summary, "metrics", "queries"), f"{key}_interval") for run in runs)
+        told = (Entry(" to ".join(map(percent, ends))) if ends else Entry() for ends in found)
+        return Line(f"all, interval of the {key}", tuple(told))
+
     return [
         _line("all, median", runs, overall("median"), percent, less_is_better=True),
+        interval("median"),
         _line("all, mean", runs, overall("mean"), percent, less_is_better=True),
+        interval("mean"),
         _line("all, weighted median", runs, weighted("median"), percent, less_is_better=True),
         _line("all, weighted mean", runs, weighted("mean"), percent, less_is_better=True),
         *map(line, cells),

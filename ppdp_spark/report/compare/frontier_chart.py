@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ppdp_spark.report.compare.comparison import Compared
-from ppdp_spark.report.format.numbers import as_number, mapping
+from ppdp_spark.report.format.numbers import as_number, mapping, number, percent
 from ppdp_spark.report.format.quoted_names import printable
 from ppdp_spark.report.sentences.criteria import passed
+from ppdp_spark.report.sentences.forms import form_words
 
 _STRICTER = {"k_anonymity": 1, "k": 1, "l": 1, "m": 1, "r": 1}
 _STRICTER |= {"t": -1, "beta": -1, "delta": -1, "alpha": -1, "c": -1}
 """Whether a larger (1) or a smaller (−1) number demands more, by the last part of a field's name."""
 
 _OF_PRIVACY = ("privacy.", "suppression.", "output.form")
-QUERY_ERROR = "median query error"
-PENALTY = "information lost"
+QUERY_ERROR, MEAN_ERROR = "median query error", "mean query error"
+PENALTY, LINK = "information lost", "link lost (people per group)"
+MEASURES = (QUERY_ERROR, MEAN_ERROR, PENALTY, LINK)
+_SHARES, _OF_FORM = (QUERY_ERROR, MEAN_ERROR), (PENALTY, LINK)
 
 
 @dataclass(frozen=True)
@@ -47,34 +51,54 @@ class Choice:
 
 @dataclass(frozen=True)
 class Frontier:
-    """Choices with their loss: the query error if every published one has it, else the penalty."""
+    """Choices with their losses, in every measure that all published ones of a form have.
+
+    Query errors are measures if every published choice has them. What is lost besides is the precision of
+    quasi-identifiers (GCP) or, where those are published as they are, the link to values: the people among
+    whom a value cannot be placed.
+    """
 
     choices: tuple[Choice, ...]
 
     @property
-    def measure(self) -> str:
-        found = [_query_error(choice) for choice in self.choices if choice.ok]
-        return QUERY_ERROR if found and None not in found else PENALTY
+    def measures(self) -> tuple[str, ...]:
+        """What is measured of at least one choice, in the order it is shown."""
+        found = [self.losses(choice) for choice in self.choices]
+        return tuple(measure for measure in MEASURES if any(measure in losses for losses in found))
 
-    def loss(self, choice: Choice) -> float | int | None:
-        if not choice.ok or choice.run is None:
-            return None
-        if self.measure == QUERY_ERROR:
-            return _query_error(choice)
-        return as_number(mapping(choice.run.summary, "metrics").get("gcp"))
+    def losses(self, choice: Choice) -> dict[str, float | int]:
+        """Measure -> loss, the less the better; nothing of what cannot be published."""
+        if not choice.ok:
+            return {}
+        lost = _lost(choice)
+        return lost if self._asked else {name: loss for name, loss in lost.items() if name in _OF_FORM}
+
+    @cached_property
+    def _asked(self) -> bool:
+        return all(QUERY_ERROR in _lost(choice) for choice in self.choices if choice.ok)
 
     def holds(self, choice: Choice) -> bool:
-        """Whether no other choice demands as much and loses less, or demands more and loses no more."""
-        return self.loss(choice) is not None and not any(self._beats(o, choice) for o in self.choices)
+        """Whether no other choice demands as much and loses less, or demands more and loses no more.
+
+        To lose less is to lose no more in any measure, and less in one.
+        """
+        return bool(self.losses(choice)) and not any(self._beats(o, choice) for o in self.choices)
 
     def _beats(self, one: Choice, other: Choice) -> bool:
-        gain, loss = self.loss(one), self.loss(other)
-        if gain is None or loss is None or gain > loss:
+        gain, loss = self.losses(one), self.losses(other)
+        if gain.keys() != loss.keys() or any(gain[measure] > loss[measure] for measure in loss):
             return False
         demands = [_demand(key, one.changes.get(key), other.changes.get(key)) for key in _keys(one, other)]
         if any(demand is None or demand < 0 for demand in demands):
             return False
-        return gain < loss or any(demands)
+        return gain != loss or any(demands)
+
+
+def loss_text(measure: str, loss: float | int | None) -> str:
+    """A loss as it is shown."""
+    if loss is None:
+        return ""
+    return percent(loss) if measure in _SHARES else number(loss)
 
 
 def numeric_keys(choices: Sequence[Choice]) -> list[str]:
@@ -88,8 +112,13 @@ def last_part(key: str) -> str:
     return key.rpartition(".")[2].strip("\"'")
 
 
-def _query_error(choice: Choice) -> float | int | None:
-    return as_number(mapping(choice.run.summary, "metrics", "queries").get("median")) if choice.run else None
+def _lost(choice: Choice) -> dict[str, float | int]:
+    summary = choice.run.summary if choice.run is not None else {}
+    metrics, queries = mapping(summary, "metrics"), mapping(summary, "metrics", "queries")
+    exact = form_words(mapping(summary, "release").get("form")).exact
+    found = {QUERY_ERROR: queries.get("median"), MEAN_ERROR: queries.get("mean")}
+    found |= {LINK: mapping(metrics, "sizes").get("mean")} if exact else {PENALTY: metrics.get("gcp")}
+    return {name: loss for name, each in found.items() if (loss := as_number(each)) is not None}
 
 
 def _keys(one: Choice, other: Choice) -> list[str]:

@@ -8,6 +8,13 @@ from typing import Any
 from ppdp_spark.report.format.markup import Cell, Column, bar, data, facts, figure, section, table, words
 from ppdp_spark.report.format.numbers import as_number, listing, mapping, percent
 from ppdp_spark.report.sections.query_error import query_errors
+from ppdp_spark.report.sentences.forms import form_words
+
+_LOST = "information lost over all attributes, 0 to 1"
+_SPREAD = "how wide groups are over all attributes, 0 to 1; no loss, for quasi-identifiers are exact"
+_LINK = "the link between quasi-identifiers and values: which value of a group belongs to whom"
+_PENALTY = "Normalized certainty penalty of each attribute: 0 as precise as the input, 1 nothing left of it"
+_WIDTH = "How wide groups are in each attribute, 0 to 1: its values are published as they are, none is lost"
 
 
 def utility(summary: Mapping[str, Any]) -> str:
@@ -19,7 +26,7 @@ def utility(summary: Mapping[str, Any]) -> str:
         [
             _figures(metrics, release),
             _sizes(mapping(metrics, "sizes")),
-            _penalties(mapping(metrics, "ncp"), mapping(metrics, "weighted", "ncp")),
+            _penalties(metrics, exact=form_words(release.get("form")).exact),
             section("queries", "Query error", [query_errors(mapping(metrics, "queries"))], 3),
             section("weighted-queries", "Query error in the population", [_weighted_errors(metrics)], 3),
             _nulls(mapping(summary, "input", "nulls")),
@@ -32,6 +39,7 @@ def _weighted_errors(metrics: Mapping[str, Any]) -> str:
 
 
 def _figures(metrics: Mapping[str, Any], release: Mapping[str, Any]) -> str:
+    exact = form_words(release.get("form")).exact
     sizes, rate = mapping(metrics, "sizes"), mapping(release, "suppressed").get("rate")
     weighted = mapping(metrics, "weighted")
     named = [
@@ -44,8 +52,12 @@ def _figures(metrics: Mapping[str, Any], release: Mapping[str, Any]) -> str:
             "mean group over what is demanded; 1 is best",
         ),
         ("Discernibility", metrics.get("discernibility"), "sum of squared group sizes; less is better"),
-        ("GCP", metrics.get("gcp"), "information lost over all attributes, 0 to 1"),
-        ("GCP, weighted", weighted.get("gcp"), "the same where people count by their weights"),
+        ("Spread of groups" if exact else "GCP", metrics.get("gcp"), _SPREAD if exact else _LOST),
+        (
+            "Spread of groups, weighted" if exact else "GCP, weighted",
+            weighted.get("gcp"),
+            "the same where people count by their weights",
+        ),
         ("Population", weighted.get("population"), "people that the published ones stand for, estimated"),
     ]
     pairs = [
@@ -53,6 +65,8 @@ def _figures(metrics: Mapping[str, Any], release: Mapping[str, Any]) -> str:
     ]
     if rate is not None:
         pairs.append(("Suppression rate", f"{data(rate, percent(rate))} <small>of the rows</small>"))
+    if exact:
+        pairs.append(("Lost", f"<small>{_LINK}</small>"))
     return facts(pairs)
 
 
@@ -77,7 +91,8 @@ def _range(entry: Mapping[str, Any]) -> str:
     return data(low) if low == high else f"{data(low)} to {data(high)}"
 
 
-def _penalties(ncp: Mapping[str, Any], weighted: Mapping[str, Any]) -> str:
+def _penalties(metrics: Mapping[str, Any], *, exact: bool) -> str:
+    ncp, weighted = mapping(metrics, "ncp"), mapping(metrics, "weighted", "ncp")
     cells = [
         [
             words(attribute),
@@ -89,10 +104,7 @@ def _penalties(ncp: Mapping[str, Any], weighted: Mapping[str, Any]) -> str:
     ]
     by_weight = [Column("NCP, weighted", "number")] if weighted else []
     columns = [Column("Attribute"), Column("NCP", "number"), *by_weight, Column("0 to 1", "chart")]
-    caption = (
-        "Normalized certainty penalty of each attribute: 0 as precise as the input, 1 nothing left of it"
-    )
-    return table(caption, columns, cells, sortable=True)
+    return table(_WIDTH if exact else _PENALTY, columns, cells, sortable=True)
 
 
 def _nulls(nulls: Mapping[str, Any]) -> str:

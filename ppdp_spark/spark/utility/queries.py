@@ -18,16 +18,22 @@ from ppdp_spark.core.data.boxes import Box, Interval, labelled
 from ppdp_spark.core.data.groups import FloatArray, IntArray
 from ppdp_spark.core.data.weight_units import amounts
 from ppdp_spark.core.utility.queries import (
+    CANDIDATES,
     Domain,
     Holders,
     Query,
     bucketized_answers,
     draw_queries,
-    error_floor,
-    error_table,
     generalized_answers,
-    relative_errors,
     true_answers,
+    with_answers,
+)
+from ppdp_spark.core.utility.relative_error import (
+    CONFIDENCE,
+    error_summary,
+    error_table,
+    relative_errors,
+    sanity_bound,
 )
 from ppdp_spark.spark.data.layout import Layout
 from ppdp_spark.spark.engine import column_names as C
@@ -46,6 +52,8 @@ def query_error(
 ) -> dict[str, Any] | None:
     """Relative error of random COUNT queries by dimension and selectivity; None if nothing can be asked.
 
+    They are asked about at least as many people as the sanity bound says.
+
     If people have weights, `weighted` has the errors of the same queries about the population: of a reader
     who adds up published weights or, where those are not published, multiplies by the mean weight.
 
@@ -54,51 +62,73 @@ def query_error(
         groups  described groups of the release
         people  number of rows
     """
-    queries = tuple(query for drawn in _drawn(layout, number) for query in drawn)
-    if not queries:
+    counts = [domain.counts for domain in layout.domains] or [(people,)]
+    least = sanity_bound(people, min(max(each, default=0) for each in counts))
+    drawn = list(_drawn(layout, number, counts, least))
+    candidates = tuple(query for each in drawn for query in each)
+    if not candidates:
         return None
-    truths = _summed(rows.select(*_row_names(layout)), CountPeople(layout, queries))
+    truths = _summed(rows.select(*_row_names(layout)), CountPeople(layout, candidates))
+    chosen = _chosen(drawn, truths, number, least)
+    if not len(chosen):
+        return None
+    queries = tuple(candidates[place] for place in chosen)
     estimates = _summed(groups.select(*_group_names(layout)), EstimateFromGroups(layout, queries))
-    number = len(queries)
-    found = _errors(layout, queries, estimates[:number], truths[:number], people)
+    found = _errors(layout, queries, estimates[: len(queries)], truths[chosen], least)
     if layout.weighted:
         population = float(truths[-1])
-        by_mean = estimates[:number] * (population / max(1, people))
-        told = estimates[number:] if layout.weight_shown else by_mean
-        found["weighted"] = _errors(layout, queries, told, truths[number:-1], population)
-    return found
+        scale = population / max(1, people)
+        told = estimates[len(queries) :] if layout.weight_shown else estimates[: len(queries)] * scale
+        of_population = truths[len(candidates) + chosen]
+        found["weighted"] = _errors(layout, queries, told, of_population, max(1.0, least * scale))
+        found["weighted"]["drawn"] = len(candidates)
+    return {**found, "drawn": len(candidates)}
+
+
+def _chosen(drawn: Sequence[Sequence[Query]], truths: FloatArray, number: int, least: float) -> IntArray:
+    """The places, among all candidates, of those to ask about each sensitive attribute."""
+    starts = [sum(map(len, drawn[:place])) for place in range(len(drawn))]
+    answered = [
+        start + with_answers(each, truths[start : start + len(each)], number, least)
+        for start, each in zip(starts, drawn, strict=True)
+    ]
+    return np.concatenate(answered)
 
 
 def _errors(
-    layout: Layout, queries: Sequence[Query], estimates: FloatArray, truths: FloatArray, people: float
+    layout: Layout, queries: Sequence[Query], estimates: FloatArray, truths: FloatArray, bound: float
 ) -> dict[str, Any]:
-    """The errors of answers about so many people."""
-    floor, firsts = error_floor(people), _firsts(layout)
-    errors = relative_errors(estimates, truths, floor)
-    found = {**_overall(errors), "floor": floor, "table": error_table(queries, errors)}
+    """The errors of answers, relative to true ones or to the bound."""
+    errors, firsts = relative_errors(estimates, truths, bound), _firsts(layout)
+    found = {**_overall(errors), "floor": bound, "confidence": CONFIDENCE}
+    found["table"] = error_table(queries, errors)
     if len(layout.domains) > 1:
         place = np.searchsorted(firsts, [query.value for query in queries], side="right") - 1
         found["attributes"] = {
-            domain.column: _overall(errors[place == i]) for i, domain in enumerate(layout.domains)
+            domain.column: _overall(errors[place == i])
+            for i, domain in enumerate(layout.domains)
+            if (place == i).any()
         }
     return found
 
 
 def _overall(errors: FloatArray) -> dict[str, Any]:
-    median, mean = round(float(np.median(errors)), 9), round(float(errors.mean()), 9)
-    return {"number": len(errors), "median": median, "mean": mean}
+    return {"number": len(errors), **error_summary(errors)}
 
 
-def _drawn(layout: Layout, number: int) -> Iterator[tuple[Query, ...]]:
-    """So many queries about each sensitive attribute; codes of the second follow those of the first.
+def _drawn(
+    layout: Layout, number: int, counts: Sequence[Sequence[int]], least: float
+) -> Iterator[tuple[Query, ...]]:
+    """Candidates about each sensitive attribute, and values that enough people have.
 
-    None asks about a quasi-identifier that people have several values of: where they are is not one place.
+    Codes of the second attribute follow those of the first. None asks about a quasi-identifier that people
+    have several values of: where they are is not one place.
     """
     ranges = [None if j in layout.ranging else domain_of(a) for j, a in enumerate(layout.attributes)]
-    widths = [len(domain.values) for domain in layout.domains] or [1]
-    for width, first in zip(widths, _firsts(layout), strict=True):
-        drawn = draw_queries(ranges, width, number)
-        yield tuple(replace(query, value=query.value + first) for query in drawn)
+    for first, each in zip(_firsts(layout), counts, strict=True):
+        frequent = [code for code, count in enumerate(each) if count >= least]
+        drawn = draw_queries(ranges, len(frequent), CANDIDATES * number)
+        yield tuple(replace(query, value=first + frequent[query.value]) for query in drawn)
 
 
 def _firsts(layout: Layout) -> list[int]:

@@ -12,20 +12,33 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from ppdp_spark.cli.progress_line import Progress, live, remaining
-from ppdp_spark.report import Choice, Compared, render_comparison, render_sweep
+from ppdp_spark.report import Choice, Compared, render, render_comparison, render_sweep
 from ppdp_spark.report.compare.comparison import side_by_side
-from ppdp_spark.report.compare.frontier_chart import PENALTY, QUERY_ERROR, Frontier
+from ppdp_spark.report.compare.frontier_chart import LINK, MEAN_ERROR, PENALTY, QUERY_ERROR, Frontier
 from ppdp_spark.report.format.chart import ChartAxis, ChartPoint, Series, chart
+from ppdp_spark.report.terminal import run_table
 from ppdp_spark.run.results import Comparison, Stages, Sweep, watched_by
 from support.report import examples
+from support.report.reading import Page
 
 HOSTILE = examples.HOSTILE
 
 
-def run(name: str = "first", *, k: int = 12, error: float | None = 0.25, gcp: float = 0.5) -> Compared:
+def run(
+    name: str = "first",
+    *,
+    k: int = 12,
+    error: float | None = 0.25,
+    gcp: float = 0.5,
+    mean: float | None = None,
+    form: str = "generalized",
+) -> Compared:
     summary, verdict = examples.passing_summary(), examples.passing_verdict()
     verdict["criteria"][0]["value"] = float(k)
     summary["metrics"] |= {"gcp": gcp}
+    summary["release"] |= {"form": form}
+    if mean is not None:
+        summary["metrics"]["queries"]["mean"] = mean
     if error is None:
         del summary["metrics"]["queries"]
     else:
@@ -158,11 +171,51 @@ def test_forms_are_not_held_against_each_other_but_partitioners_are():
     assert held(*unordered) == [True, True]
 
 
-def test_the_loss_is_the_query_error_where_all_have_it():
+def test_query_errors_are_measures_where_all_have_them_and_precision_always_is():
     one, other = Choice("a", {}, run(error=0.25, gcp=0.7)), Choice("b", {}, run(error=None, gcp=0.6))
-    assert Frontier((one,)).measure == QUERY_ERROR and Frontier((one,)).loss(one) == 0.25
+    assert Frontier((one,)).losses(one) == {QUERY_ERROR: 0.25, MEAN_ERROR: 0.5772156, PENALTY: 0.7}
     both = Frontier((one, other))
-    assert both.measure == PENALTY and [both.loss(one), both.loss(other)] == [0.7, 0.6]
+    assert both.measures == (PENALTY,)
+    assert [both.losses(one), both.losses(other)] == [{PENALTY: 0.7}, {PENALTY: 0.6}]
+
+
+def test_a_median_that_is_zero_everywhere_does_not_decide():
+    """As the census was ranked once: k = 50 alone was on the frontier, though it is worse in all else."""
+    figures = {3: (0.44, 0.08), 10: (1.82, 0.17), 50: (5.56, 0.29)}
+    choices = [
+        Choice(f"k-{k}", {"privacy.k_anonymity": k}, run(k=k, error=0.0, mean=mean, gcp=gcp))
+        for k, (mean, gcp) in figures.items()
+    ]
+    assert held(*choices) == [True, True, True]
+    worse = Choice("k-2", {"privacy.k_anonymity": 2}, run(k=2, error=0.0, mean=0.45, gcp=0.08))
+    assert held(worse, *choices) == [False, True, True, True]
+
+
+def test_a_bucketized_release_loses_the_link_and_no_precision():
+    plain, exact = run("plain"), run("exact", form="bucketized", gcp=0.483)
+    assert line([plain, exact], "all (GCP)") == [("0.5", 0.5), ("exact", None)]
+    assert line([plain, exact], "age")[1] == ("exact", None)
+    assert "the link between quasi-identifiers and values" in line([plain, exact], "what is lost")[1][0]
+    choices = tuple(Choice(each.name, {"output.form": each.name}, each) for each in (plain, exact))
+    frontier = Frontier(choices)
+    assert frontier.losses(choices[1]) == {QUERY_ERROR: 0.25, MEAN_ERROR: 0.5772156, LINK: 24.2573368}
+    assert PENALTY in frontier.losses(choices[0]) and LINK in frontier.measures
+    for told in (shown(Sweep("census", choices)), render_sweep("census", choices)):
+        assert "48.3" not in told and "0.483" not in told and "24.26" in told
+
+
+@pytest.mark.parametrize("form", ["generalized", "bucketized"])
+def test_a_run_says_what_its_form_loses(form):
+    compared = run(form=form, gcp=0.483)
+    summary = {**compared.summary, "seconds": 1.5}
+    told = shown(run_table(summary, compared.verdict, {}))
+    page = render(compared.summary, compared.verdict)
+    exact = form == "bucketized"
+    assert ("48.3% (mean certainty penalty)" in told) is not exact
+    assert ("the link between quasi-identifiers and values, within groups of 24.26 people" in told) is exact
+    assert ("information lost over all attributes" in page) is not exact
+    assert ("which value of a group belongs to whom" in page) is exact
+    assert "(15.0% to 17.3%) in the median" in told and "(15.01 % to 17.33 %)" in Page(page).text
 
 
 @given(
