@@ -8,6 +8,7 @@ DOCS_READY    := $(VENV)/.docs-ready
 BENCH_READY   := $(VENV)/.bench-ready
 AIRFLOW       ?= build/airflow-env
 AIRFLOW_READY := $(AIRFLOW)/.ready
+MOTO_READY    := build/moto-env/.ready
 # The classes of Spark as a JVM maps them at once, and kernels in numba's cache: made once, not by every process.
 CLASSES       := build/classes.jsa
 export PYTHONHASHSEED := 0
@@ -23,13 +24,13 @@ OURS   := $(PIP) --no-deps --no-build-isolation --editable .
 # their folders, unit tests last: what takes long does not come to an end alone.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bounds lint slow campaigns browser airflow bench reproduce docs nightly matrix lowest spark-matrix coverage package wheel sbom wheel-test clean java
+.PHONY: demo test bounds lint slow campaigns browser airflow stores bench reproduce docs nightly matrix lowest spark-matrix coverage package wheel sbom wheel-test clean java
 
 demo: $(USABLE) java
 	$(BIN)/ppdp demo
 
 test: $(READY) java $(CLASSES)
-	$(BIN)/python -m pytest $(TWO) -m "not slow and not cluster and not reproduction and not browser and not airflow"
+	$(BIN)/python -m pytest $(TWO) -m "not slow and not cluster and not reproduction and not browser and not airflow and not stores"
 
 # Compiled code reads beyond an array in silence. Here every access is checked; the cache does not know the
 # flag, so this one has its own.
@@ -47,7 +48,7 @@ slow: $(READY) java $(CLASSES)
 
 # Random trials by the hundred: other seeds of what the slow stage tries.
 campaigns: $(READY) java $(CLASSES)
-	$(BIN)/python -m pytest $(TWO) -m nightly
+	$(BIN)/python -m pytest $(TWO) -m "nightly and not stores"
 
 browser: $(READY)
 	sh scripts/chromium
@@ -61,6 +62,17 @@ lint: $(READY)
 # Airflow pins half of PyPI: it lives in an environment of its own and only ever calls spark-submit.
 airflow: $(READY) java $(CLASSES) $(AIRFLOW_READY)
 	$(BIN)/python -m pytest $(TWO) -m airflow tests/cluster
+
+# A NameNode, a DataNode and an S3 server, all from PyPI; the jars stay in build/hdfs, and the server lives in an
+# environment of its own. CI runs `make stores STORES="stores and not nightly"`: commits, and one whole run on each.
+STORES ?= stores
+stores: $(READY) java $(CLASSES) $(MOTO_READY)
+	$(BIN)/python -m pytest -m "$(STORES)" tests/stores
+
+$(MOTO_READY):
+	$(PYTHON) -m venv build/moto-env
+	build/moto-env/bin/python -m pip install --quiet --disable-pip-version-check "moto[server]==5.*"
+	@touch $(MOTO_READY)
 
 $(AIRFLOW_READY):
 	$(PYTHON) -m venv $(AIRFLOW)

@@ -77,8 +77,7 @@ class StorageError(PpdpError):
     @classmethod
     def of(cls, place: object, error: OSError) -> StorageError:
         """A place that cannot be written, and the system's reason without its own text."""
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
-        return cls(f"`output.path` ({place}) cannot be written: {reason}")
+        return cls(f"`output.path` ({place}) cannot be written: {reason_of(error)}")
 
 
 class BusyError(PpdpError):
@@ -87,6 +86,13 @@ class BusyError(PpdpError):
 
 class InternalError(PpdpError):
     """An invariant of the program broke. Nothing was published."""
+
+
+def reason_of(error: OSError) -> str:
+    """The system's reason without its own text; what our own stores say as they say it."""
+    if type(error).__module__.startswith("ppdp_spark."):
+        return str(error)
+    return os.strerror(error.errno) if error.errno else type(error).__name__
 
 
 def _printable(text: str) -> str:

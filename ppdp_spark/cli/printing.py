@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from ppdp_spark.errors import MachineError
 from ppdp_spark.run.storage import Folder
+from ppdp_spark.stores.local_disk import LocalDisk
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 _OPTIONS = ("--headless", "--disable-gpu", "--no-first-run", "--disable-sync", "--no-pdf-header-footer")
@@ -18,7 +19,7 @@ _PATIENCE = 120.0
 
 def print_page(folder: Folder, page: str, target: str) -> None:
     """Print a page in a folder of this machine to a file beside it, which only the owner may read."""
-    if not folder.local:
+    if not isinstance(folder.store, LocalDisk):
         raise MachineError(
             f"`{folder}` is not on this machine: copy {page} here, and print it from a browser"
         )

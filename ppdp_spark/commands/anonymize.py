@@ -13,6 +13,7 @@ from ppdp_spark.commands.verify import judge_release
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.core.data.weight_units import decimal_text
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.commit.staging import Staging
 from ppdp_spark.run.criteria.audits import silence
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.criteria.refusals import (
@@ -30,7 +31,6 @@ from ppdp_spark.run.criteria.refusals import (
 from ppdp_spark.run.manifest import public_manifest
 from ppdp_spark.run.registry import Registry, tries_told
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import MANIFEST, Folder, table_digests
 from ppdp_spark.run.summary import run_facts, spec_facts
 from ppdp_spark.run.translated_errors import told_plainly
@@ -164,12 +164,13 @@ class _Anonymization:
         self._require_all(read.weighed, coded, metrics, unplaced=placed.unplaced)
         self.stages.count("partition", rows=profile.kept)
         with self.stages.stage("publish") as counts:
-            folders = {"release": self.staging.release, "scratch": self.staging.scratch}
+            place = self.staging
+            folders = {"release": place.release, "owned": place.owned, "scratch": place.scratch}
             owned = publish(placed.groups, coded.layout, self.spec, metrics=metrics, **folders)
             counts |= {"rows": metrics["people"], "groups": metrics["groups"]}
         with self.stages.stage("verify"):
             manifest = self._manifest(coded, metrics, decision)
-            release, owned_now = self.staging.release, self.staging.scratch
+            release, owned_now = self.staging.release, self.staging.owned
             judged = judge_release(self.spark, release, manifest, owned=owned_now, alone=alone, absent=absent)
         refused = blindly(judged, coded.least)
         if refused is not None:

@@ -13,9 +13,10 @@ from ppdp_spark.core.maxent.statements.codes import question_of
 from ppdp_spark.core.maxent.statements.kinds import Statement
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.commit.staging import write_findings
+from ppdp_spark.run.commit.steady_reading import steadily
 from ppdp_spark.run.inputs.released import Released
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.storage import PRIVATE, Folder
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
@@ -55,12 +56,29 @@ def attack(
     assert not isinstance(spec, Released)
     spec = ReleaseSpec.of(spec)
     spec.require_for("attack", table_given=table is not None)
-    wanted, stages = spec.attack or AttackSpec(), Stages()
+    wanted, session = spec.attack or AttackSpec(), session_of(table, spark)
+    if wanted.release is None:
+        return _opened(spec, wanted, table, session, local_variables=local_variables)
+    return steadily(
+        Folder.at(wanted.release),
+        lambda _: _opened(spec, wanted, table, session, local_variables=local_variables),
+    )
+
+
+def _opened(
+    spec: ReleaseSpec,
+    wanted: AttackSpec,
+    table: TableLike | None,
+    session: SparkSession,
+    *,
+    local_variables: int,
+) -> Run:
+    stages = Stages()
     with stages.stage("read"):
-        release = open_release(spec, session_of(table, spark), table)
+        release = open_release(spec, session, table)
     source = None if wanted.release is not None else source_of(spec, table)
     try:
-        program = audited_program(wanted, session_of(table, spark), stages)
+        program = audited_program(wanted, session, stages)
         return _attacked(
             spec,
             wanted,
@@ -146,7 +164,7 @@ def _attacked(
     with stages.stage("table"):
         if spec.output.path is not None:
             private = (Folder.at(spec.output.path) / PRIVATE).create(private=True)
-            release.write(found[-1].posterior, private / "attack", people)
+            release.write(found[-1].posterior, private / "attack", people, spec.scratch)
     summary = {
         **run_facts("attack", spec.dataset, stages),
         "spec": spec.to_dict(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -11,6 +12,7 @@ from ppdp_spark.commands.verify import files_row, judge_release
 from ppdp_spark.core.criteria.anonymity import KAnonymity
 from ppdp_spark.core.criteria.base import VerdictRow
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.commit.staging import write_findings
 from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
     criteria_of,
@@ -21,7 +23,6 @@ from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.inputs.released import Released
 from ppdp_spark.run.manifest import known_attributes
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.summary import one_or_all, run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.identifiers import require_households, require_one_row_each
@@ -53,7 +54,7 @@ def check(
     """
     released = Released.at(spec, "check") if table is None else None
     if released is not None:
-        return _checked_release(released, session_of(None, spark))
+        return released.steadily(partial(_checked_release, spark=session_of(None, spark)))
     assert not isinstance(spec, Released)
     spec, stages = ReleaseSpec.of(spec), Stages()
     with held_tables() as hold:

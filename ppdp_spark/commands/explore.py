@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -22,13 +23,13 @@ from ppdp_spark.core.explorer.knowledge_skyline import (
 )
 from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.commit.staging import write_findings
 from ppdp_spark.run.criteria.guarantees import NOTHING, criteria_of, promises_nothing
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.criteria.several_attributes import known_beside, labelled
 from ppdp_spark.run.inputs.released import Released
 from ppdp_spark.run.manifest import known_attributes, published_attributes
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import write_findings
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.person_records import input_facts
 from ppdp_spark.spark.engine.held_tables import held_tables
@@ -67,7 +68,7 @@ def explore(
     """
     released = Released.at(spec, "explore") if table is None else None
     if released is not None:
-        return _explored_release(released, session_of(None, spark))
+        return released.steadily(partial(_explored_release, spark=session_of(None, spark)))
     assert not isinstance(spec, Released)
     spec, stages = ReleaseSpec.of(spec), Stages()
     with held_tables() as hold:

@@ -7,10 +7,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from ppdp_spark.errors import BudgetError
+from ppdp_spark.run.commit.staging import Staging
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly
 from ppdp_spark.spark.data.identifiers import require_one_row_each
@@ -20,6 +20,7 @@ from ppdp_spark.spark.data.survey_weights import require_weights
 from ppdp_spark.spark.data.tables import assign_roles
 from ppdp_spark.spark.input.given_tables import TableLike, source_of, table_of
 from ppdp_spark.spark.input.input_files import InputFiles
+from ppdp_spark.spark.parquet.write_folder import write_folder
 from ppdp_spark.spark.suppression import suppression_stage as suppression
 from ppdp_spark.spec import ReleaseSpec, SpecLike
 
@@ -65,7 +66,7 @@ def suppress(spec: SpecLike, *, table: TableLike | None = None, spark: SparkSess
         with stages.stage("suppress"):
             rows = suppression.declared_rows(people, spec, roles)
             kept = suppression.taken_away(rows, spec, domain, decision=decision, rng=rng)
-            kept.write.parquet(str(staging.scratch / KEPT))
+            write_folder(kept, staging.owned / KEPT, staging.scratch)
             files.require_same()
         return staging.keep(KEPT, verdict, {**_run_facts(spec, stages, staging), **facts})
 

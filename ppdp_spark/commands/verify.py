@@ -16,6 +16,7 @@ from ppdp_spark.core.data.grid import Numbers
 from ppdp_spark.core.partition.partitioners import PARTITIONERS, Partitioner
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.active_session import session_of
+from ppdp_spark.run.commit.steady_reading import steadily
 from ppdp_spark.run.criteria.absent_people import Counts
 from ppdp_spark.run.criteria.guarantees import (
     NOTHING,
@@ -29,15 +30,14 @@ from ppdp_spark.run.criteria.population import population_criteria
 from ppdp_spark.run.manifest import published_attributes
 from ppdp_spark.run.results import Run, Stages, Verdict
 from ppdp_spark.run.storage import (
-    DATA,
     EXTREMA,
     HOUSEHOLDS,
     MANIFEST,
     PRIVATE,
-    RELEASE,
     SENSITIVE_TABLE,
     WEIGHTS,
     Folder,
+    data_of,
     table_digests,
 )
 from ppdp_spark.run.summary import run_facts
@@ -48,6 +48,7 @@ from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.households import verified
 from ppdp_spark.spark.judge.prior_extrema import ReadExtrema, coded_extrema, digest
+from ppdp_spark.spark.parquet.read_folder import read_folder
 from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.published_tables import PublishedTables
 from ppdp_spark.spark.release.several_attributes import judged_release
@@ -60,10 +61,12 @@ def verify(output: str | Path, *, spark: SparkSession | None = None) -> Run:
 
     `output` may also be a release folder by itself, as others receive it.
     """
-    stages, session = Stages(), session_of(None, spark)
-    root = Folder.at(output)
-    release = root / RELEASE if (root / RELEASE).exists() else root
-    manifest = release.read_json(MANIFEST)
+    root, session = Folder.at(output), session_of(None, spark)
+    return steadily(root, lambda release: _verified(release, root, session))
+
+
+def _verified(release: Folder, root: Folder, session: SparkSession) -> Run:
+    stages, manifest = Stages(), release.read_json(MANIFEST)
     published = PublishedTables.at(release, session)
     with stages.stage("hashes"):
         files = files_row(release, manifest)
@@ -95,7 +98,7 @@ def judge_release(
     """
     partitioner, privacy = _partitioner(manifest), published_privacy(manifest["privacy"])
     bounds = partial(_bounds, spark, release, manifest, alone)
-    read = partial(form_in(manifest).read, spark, release / DATA, manifest)
+    read = partial(form_in(manifest).read, spark, data_of(release, manifest), manifest)
     scans: list[Callable[[], Any]] = [bounds]
     if len(published_attributes(manifest)) > 1:
         scans.append(partial(judged_release, spark, release, manifest))
@@ -147,10 +150,8 @@ def _weighed(
     privacy = published_privacy(manifest["privacy"])
     if "weights" not in manifest:
         return [one.unknown("the manifest knows of no weights") for one in population_criteria(privacy)]
-    form, stated = form_in(manifest), manifest["weights"]
-    shown = (
-        form.as_attack_source(spark, release / DATA, SENSITIVE_TABLE).people if stated["publish"] else None
-    )
+    form, stated, data = form_in(manifest), manifest["weights"], data_of(release, manifest)
+    shown = form.as_attack_source(spark, data, SENSITIVE_TABLE).people if stated["publish"] else None
     apart = form.traits.codes_published
     return weighed_groups.verified(privacy, stated, shown, read(), owned / WEIGHTS, told_apart=apart)
 
@@ -164,7 +165,7 @@ def _bounds(
     """Where published ranges end, and whose values they print; nothing of a release that has no ranges."""
     if "bounds" not in manifest:
         return []
-    printed = read_bounds(spark, release / DATA, manifest["columns"]["ranges"])
+    printed = read_bounds(spark, data_of(release, manifest), manifest["columns"]["ranges"])
     return bounds_rows(printed, manifest["bounds"], manifest["groups"], alone)
 
 
@@ -205,7 +206,7 @@ def _robustness(
     together = None if files is None else files.reduce([robust], grouped.width)
     if together is not None:
         return value_labels(robust.decide(together[0]), grouped.labels)
-    owned = spark.read.parquet(extrema.literal)
+    owned = read_folder(spark, extrema)
     if digest(owned) != digest(grouped.pairs()):
         return [_unverified(robust, "the owner's prior extrema are not those of this release")]
     coded = coded_extrema(owned, grouped.values, sets)
@@ -223,7 +224,7 @@ def files_row(release: Folder, manifest: Mapping[str, Any]) -> VerdictRow:
     """Whether the data files are exactly those of the manifest."""
     if "files" not in manifest:
         raise DataError(f"{MANIFEST} lists no files: it is not the manifest of a finished release")
-    expected, found = manifest["files"], table_digests(release)
+    expected, found = manifest["files"], table_digests(release, manifest)
     wrong = sum(found.get(name) != digest for name, digest in expected.items())
     wrong += sum(name not in expected for name in found)
     status = "fail" if wrong else "pass"

@@ -24,8 +24,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from pyarrow import fs
-
 from ppdp_spark.errors import BusyError, DataError, StorageError
 from ppdp_spark.run.storage import Folder
 
@@ -116,23 +114,24 @@ class Claim:
         content = {"run_id": self.run_id, "host": socket.gethostname(), "pid": os.getpid(), "since": since}
         content |= {"held": held, "place": process_space(), "process": process_mark(os.getpid())}
         try:
-            self.folder.write_json(self.file.path.rpartition("/")[2], content)
+            self.folder.write_json(self.file.name, content)
         except OSError as error:
             raise StorageError.of(self.folder, error) from None
 
     def _rivals(self) -> dict[str, Mapping[str, Any]]:
         """Other living claims by run id. Dead ones go; only their own runs could miss them."""
         found = {}
-        now = self.file.info().mtime
+        mine = self.file.info()
+        now = None if mine is None else mine.modified
         for name in self.folder.children():
             run_id = name.removeprefix(CLAIM)
             if not name.startswith(CLAIM) or run_id == self.run_id:
                 continue
             content, info = _content(self.folder, name), (self.folder / name).info()
-            if info.type == fs.FileType.NotFound:
+            if info is None:
                 continue
             rival = Claim(self.folder, run_id)
-            stamps = [mtime for mtime in (info.mtime, rival.beat.info().mtime) if mtime]
+            stamps = [each.modified for each in (info, rival.beat.info()) if each and each.modified]
             stale = bool(now and stamps and (now - max(stamps)).total_seconds() > self.pace.stale)
             if _alive(content, stale=stale):
                 found[run_id] = content
@@ -154,10 +153,10 @@ class Claim:
         without a claim means nothing.
         """
         try:
-            if self.folder.local:
-                os.utime(self.file.path)
-            elif self.file.exists():
-                self.folder.write_text(self.beat.path.rpartition("/")[2], "")
+            if self.folder.store.stamp(self.file.path):
+                return True
+            if self.file.exists():
+                self.folder.write_text(self.beat.name, "")
             else:
                 return False
         except FileNotFoundError:

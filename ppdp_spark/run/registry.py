@@ -10,16 +10,15 @@ owner only.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ppdp_spark.errors import DataError
+from ppdp_spark.errors import DataError, reason_of
 from ppdp_spark.report.format.quoted_names import name, printable
-from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
+from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder, json_text
 
 REGISTRY = ".releases"
 LISTED = 5
@@ -55,10 +54,10 @@ class Registry:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Enter a release; doing it again changes nothing. `OSError` if it cannot be written."""
-        self.folder.system.create_dir(self.folder.path, recursive=True)
+        self.folder.store.create_folder(self.folder.path)
         file = f"{_key(record['dataset'])}-{record['run_id']}.json"
-        self.folder.write_json(f"{file}.part", record)
-        (self.folder / f"{file}.part").move(self.folder / file)
+        with (self.folder / file).writing() as whole:
+            whole.write(json_text(record).encode())
 
     def earlier(self, dataset: str) -> list[dict[str, Any]]:
         """Records of a dataset, oldest first."""
@@ -72,10 +71,10 @@ class Registry:
 
         The same files published again tell nothing new.
         """
-        seen, found = {record["manifest"]}, []
+        seen, found = {_content(record)}, []
         for each in reversed(self.earlier(record["dataset"])):
-            if each.get("manifest") not in seen:
-                seen.add(each.get("manifest"))
+            if _content(each) not in seen:
+                seen.add(_content(each))
                 found.append(each)
         return found
 
@@ -114,7 +113,7 @@ class Registry:
         try:
             self.add(record)
         except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else type(error).__name__
+            reason = reason_of(error)
             return [
                 f"the release is published, but could not be entered in `{self.folder}` ({reason}): "
                 "the next release of this dataset will not be warned about it"
@@ -133,8 +132,11 @@ def tries_told(refusals: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def record_of(summary: Mapping[str, Any], output: Folder, manifest: str) -> dict[str, Any]:
-    """The entry of a release: run, dataset, time, place, digests."""
+def record_of(summary: Mapping[str, Any], output: Folder, manifest: str, content: str) -> dict[str, Any]:
+    """The entry of a release: run, dataset, time, place, digests.
+
+    `content` is the digest of its manifest with tables in the usual folder, entered where it is another.
+    """
     return {
         "run_id": summary["run_id"],
         "dataset": summary["dataset"],
@@ -142,7 +144,13 @@ def record_of(summary: Mapping[str, Any], output: Folder, manifest: str) -> dict
         "path": str(output / RELEASE / MANIFEST),
         "manifest": manifest,
         "spec": summary["spec_fingerprint"],
+        **({} if content == manifest else {"content": content}),
     }
+
+
+def _content(record: Mapping[str, Any]) -> str:
+    """What tells the release of a record from others, wherever its tables lie."""
+    return str(record.get("content", record.get("manifest")))
 
 
 def _key(dataset: str) -> str:
@@ -154,7 +162,7 @@ def _told(record: Mapping[str, Any], present: Mapping[str, Any]) -> str:
     known = {
         key: printable(record.get(key) or "unknown") for key in ("path", "created", "run_id", "manifest")
     }
-    same = ", identical to this one" if known["manifest"] == present["manifest"] else ""
+    same = ", identical to this one" if _content(record) == _content(present) else ""
     return (
         f"{known['path']} of {known['created']} (run {known['run_id']}, "
         f"SHA-256 {known['manifest'][:16]}…{same})"

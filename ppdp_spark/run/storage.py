@@ -1,20 +1,20 @@
-"""Files of a run on any file system: staging, commit by rename, hashes, JSON, owner-only folders."""
+"""Files of a run on any store: staging, commit, hashes, JSON, owner-only folders."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
-
-from pyarrow import fs
 
 from ppdp_spark.errors import DataError, SpecError, StorageError
+from ppdp_spark.stores.addresses import store_at
+from ppdp_spark.stores.failures import StoreError
+from ppdp_spark.stores.store import COPY_BYTES, Store, Stored
 
 RELEASE, PRIVATE, DATA = "release", "private", "data"
 EXTREMA, HOUSEHOLDS, WEIGHTS = "robustness", "households", "weights"
@@ -23,34 +23,30 @@ QI_TABLE, SENSITIVE_TABLE = "qi", "sensitive"
 
 MANIFEST, VERDICT, SUMMARY, REPORT = "release.json", "verdict.json", "summary.json", "report.html"
 PRINTED = "report.pdf"
-_CHUNK = 1 << 22
+_DATA_NAME = re.compile(f"{DATA}(-[0-9a-f]+)?")
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder on a local or remote file system."""
+    """A folder, or a file, of a store."""
 
-    system: fs.FileSystem
+    store: Store
     path: str
-    scheme: str
 
     @classmethod
     def at(cls, location: str | Path) -> Folder:
-        """The folder at a path or URI; it need not exist yet."""
-        text = str(location)
-        if "://" in text:
-            system, path = fs.FileSystem.from_uri(text)
-            scheme = text.split("://", 1)[0]
-            prefix = text[: text.index(path)] if path in text else f"{scheme}:///"
-            return cls(system, path.rstrip("/"), "" if scheme == "file" else prefix)
-        return cls(fs.LocalFileSystem(), str(Path(text).absolute()), "")
+        """The folder at a path or address; it need not exist yet."""
+        try:
+            return cls(*store_at(str(location)))
+        except StoreError as error:
+            raise StorageError(str(error)) from None
 
     def __truediv__(self, name: str) -> Folder:
-        return Folder(self.system, f"{self.path}/{name}", self.scheme)
+        return Folder(self.store, f"{self.path}/{name}" if self.path or self.store.rooted else name)
 
     def __str__(self) -> str:
         """What Spark writes by."""
-        return f"{self.scheme}{self.path}"
+        return f"{self.store.prefix}{self.path}"
 
     @property
     def literal(self) -> str:
@@ -58,101 +54,95 @@ class Folder:
         return re.sub(r"([\[\]{}*?\\])", r"\\\1", str(self))
 
     @property
-    def local(self) -> bool:
-        return isinstance(self.system, fs.LocalFileSystem)
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
 
     @property
     def parent(self) -> Folder:
         """The folder that holds this one; of a root, the root itself."""
-        above, slash, _ = self.path.rpartition("/")
-        return Folder(self.system, above, self.scheme) if slash else self
+        return Folder(self.store, self.path.rpartition("/")[0])
 
-    def info(self) -> fs.FileInfo:
-        return self.system.get_file_info(self.path)
+    def info(self) -> Stored | None:
+        return self.store.info(self.path)
 
     def exists(self) -> bool:
-        return bool(self.info().type != fs.FileType.NotFound)
+        return self.info() is not None
 
     def is_folder(self) -> bool:
-        return bool(self.info().type == fs.FileType.Directory)
+        found = self.info()
+        return found is not None and found.folder
 
     def create(self, *, private: bool = False) -> Folder:
-        """Create the folder; a private one is readable by its owner only, where the system allows it."""
+        """Create the folder; a private one is readable by its owner only, where the store allows it."""
         try:
-            self.system.create_dir(self.path, recursive=True)
-            if private and self.local:
-                Path(self.path).chmod(0o700)
+            self.store.create_folder(self.path, private=private)
         except OSError as error:
             raise StorageError.of(self, error) from None
         return self
 
     def restrict(self) -> None:
-        """Take everything below, written by whomever, from all but the owner, where the system allows it."""
-        if self.local:
-            for path in (Path(self.path), *Path(self.path).rglob("*")):
-                path.chmod(0o700 if path.is_dir() else 0o600)
+        """Take everything below, written by whomever, from all but the owner, where the store allows it."""
+        self.store.restrict(self.path)
 
     def delete(self) -> None:
-        with suppress(FileNotFoundError):
-            info = self.info()
-            if info.type == fs.FileType.Directory:
-                self.system.delete_dir(self.path)
-            elif info.type == fs.FileType.File:
-                self.system.delete_file(self.path)
+        self.store.delete(self.path)
 
     def move(self, target: Folder) -> None:
-        self.system.move(self.path, target.path)
+        self.store.move(self.path, target.path)
+
+    def copy(self, target: Folder) -> None:
+        self.store.copy(self.path, target.path)
 
     def children(self) -> list[str]:
         if not self.exists():
             return []
-        return sorted(info.base_name for info in self.system.get_file_info(fs.FileSelector(self.path)))
+        return sorted(entry.name for entry in self.store.entries(self.path))
 
-    def files(self, ending: str = "") -> Iterator[tuple[str, fs.FileInfo]]:
+    def files(self, ending: str = "") -> Iterator[tuple[str, Stored]]:
         """All files below, by their path relative to the folder, sorted."""
-        found = self.system.get_file_info(fs.FileSelector(self.path, recursive=True))
-        for info in sorted(found, key=lambda each: each.path):
-            if info.type == fs.FileType.File and info.base_name.endswith(ending):
-                yield info.path[len(self.path) + 1 :], info
+        found = self.store.entries(self.path, recursive=True)
+        for entry in sorted(found, key=lambda each: each.path):
+            if not entry.folder and entry.name.endswith(ending):
+                yield entry.path.removeprefix(self.path).lstrip("/"), entry
+
+    def arrow_file(self, *, ranged: bool = False) -> Any:
+        """The file, for Arrow to read; `ranged` if only a part of it will be."""
+        return self.store.open(self.path, ranged=ranged)
+
+    def writing(self, aside: Folder | None = None) -> AbstractContextManager[Any]:
+        """The file, for Arrow to write: it is there once it is whole, and until then in a folder `aside`."""
+        return self.store.writing(self.path, None if aside is None else aside.path)
 
     def write_text(self, name: str, text: str, *, private: bool = False) -> None:
-        with self.system.open_output_stream(f"{self.path}/{name}") as stream:
-            stream.write(text.encode())
-        if private and self.local:
-            Path(f"{self.path}/{name}").chmod(0o600)
+        self.store.write((self / name).path, text.encode(), private=private)
 
     def write_new(self, name: str, text: str) -> None:
         """Write a file for the owner only unless it is there; of two at once one is kept, whole."""
-        if not self.local:
-            self.write_text(name, text, private=True)
-            return
-        unfinished = Path(f"{self.path}/{name}.{uuid4().hex}")
         try:
-            unfinished.touch(0o600)
-            unfinished.write_text(text)
-            with suppress(FileExistsError):
-                Path(f"{self.path}/{name}").hardlink_to(unfinished)
+            self.store.create((self / name).path, text.encode())
         except OSError as error:
             raise StorageError.of(self, error) from None
-        finally:
-            unfinished.unlink(missing_ok=True)
+
+    def replace_text(self, name: str, text: str, tag: str | None) -> bool:
+        """Write a file if its content still has the tag; without a tag, if it is not there."""
+        return self.store.replace((self / name).path, text.encode(), tag)
+
+    def read_bytes(self, name: str) -> bytes:
+        return b"".join(self._chunks(name))
 
     def read_text(self, name: str) -> str:
         try:
-            with self.system.open_input_stream(f"{self.path}/{name}") as stream:
-                return str(stream.read().decode(errors="replace"))
+            return self.read_bytes(name).decode(errors="replace")
         except OSError as error:
             raise StorageError.of(self, error) from None
 
     def write_json(self, name: str, content: Any, *, private: bool = False) -> None:
-        text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=str)
-        self.write_text(name, text + "\n", private=private)
+        self.write_text(name, json_text(content), private=private)
 
     def read_json(self, name: str) -> Any:
         try:
-            with self.system.open_input_stream(f"{self.path}/{name}") as stream:
-                return json.loads(stream.read().decode())
-        except FileNotFoundError:
+            return json.loads(self.read_bytes(name).decode())
+        except (FileNotFoundError, NotADirectoryError):
             raise DataError(f"`{self}` has no {name}: it is not the output of a finished run") from None
         except (UnicodeDecodeError, json.JSONDecodeError):
             raise DataError(f"{name} in `{self}` is damaged: it is not JSON") from None
@@ -160,10 +150,30 @@ class Folder:
     def digest(self, name: str) -> str:
         """SHA-256 of a file."""
         digest = hashlib.sha256()
-        with self.system.open_input_stream(f"{self.path}/{name}") as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
+        for chunk in self._chunks(name):
+            digest.update(chunk)
         return digest.hexdigest()
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        opened = (self / name).arrow_file()
+        with Path(opened).open("rb") if isinstance(opened, str) else opened as stream:
+            while chunk := stream.read(COPY_BYTES):
+                yield chunk
+
+
+def json_text(content: Any) -> str:
+    """JSON as it is written to files."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+
+
+def copy_file(source: Folder, target: Folder) -> None:
+    """Copy a file from one store to another."""
+    opened = source.arrow_file(ranged=True)
+    with Path(opened).open("rb") if isinstance(opened, str) else opened as stream:
+        target.parent.create()
+        with target.writing() as file:
+            while chunk := stream.read(COPY_BYTES):
+                file.write(chunk)
 
 
 def tidy_table(folder: Folder) -> None:
@@ -189,14 +199,33 @@ def value_tables(attributes: int, *, linked: bool = False) -> list[str]:
     return [f"{SENSITIVE_TABLE}_{place}" for place in range(1, attributes + 1)]
 
 
-def table_digests(release: Folder) -> dict[str, str]:
-    """SHA-256 of every data file of a release, by its path in the release."""
-    return {name: release.digest(name) for name, _ in release.files(".parquet")}
+def data_of(release: Folder, manifest: Mapping[str, Any]) -> Folder:
+    """The folder of a release's tables: where folders cannot be renamed, one of a name of its own."""
+    named = manifest.get("data", DATA)
+    if not isinstance(named, str) or not _DATA_NAME.fullmatch(named):
+        raise DataError(f"`data` in {MANIFEST} of `{release}` is not the name of a folder of tables")
+    return release / named
+
+
+def table_digests(release: Folder, manifest: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """SHA-256 of every data file of a release, by its path in the release.
+
+    Beside the folder that a manifest names there may be one that the next commit removes.
+    """
+    inside = release if manifest is None or "data" not in manifest else data_of(release, manifest)
+    above = "" if inside is release else f"{inside.name}/"
+    return {above + name: inside.digest(name) for name, _ in inside.files(".parquet")}
+
+
+def holds_release(output: Folder) -> bool:
+    """Whether an output has a release: where folders cannot be renamed, one that a manifest names."""
+    release = output / RELEASE
+    return (release if output.store.renames else release / MANIFEST).exists()
 
 
 def require_room(output: str) -> None:
     """Raise if an output holds a release, which nobody said may be replaced."""
-    if (Folder.at(output) / RELEASE).exists():
+    if holds_release(Folder.at(output)):
         raise SpecError(
             f"`output.path` ({output}) already holds a release: "
             "set `output.overwrite: true` (or --overwrite), or choose another path"

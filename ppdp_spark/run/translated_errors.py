@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -19,8 +18,11 @@ from ppdp_spark.errors import (
     MachineError,
     PpdpError,
     StorageError,
+    reason_of,
 )
 from ppdp_spark.report.format.quoted_names import printable
+from ppdp_spark.run.scratch import scratch_cleared
+from ppdp_spark.stores.failures import StoreError
 
 _UNREADABLE = (
     "FAILED_READ_FILE",
@@ -34,7 +36,11 @@ _UNREADABLE = (
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]*)\]")
 _FILE = re.compile(r"\b[Ff]ile \w+:[^\n]*/([^/=\n]+?)(?: does not exist|\.\s|\.$)")
+_STORE = re.compile(r"StoreError: ([^\n]*)")
+"""What a task was told by a store: our own words."""
+
 _LACKING = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
+_NO_STORE = ("No FileSystem for scheme", "ClassNotFoundException: Class org.apache.hadoop.fs")
 _REFUSED = ("No space left on device", "Disk quota exceeded", "Read-only file system", "File too large")
 """What systems say when nothing more can be written; Spark passes it on in its own text."""
 
@@ -48,7 +54,8 @@ def told_plainly(command: Callable[Arguments, Result]) -> Callable[Arguments, Re
     @wraps(command)
     def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         try:
-            return command(*args, **kwargs)
+            with scratch_cleared():
+                return command(*args, **kwargs)
         except PpdpError:
             raise
         except Exception as error:
@@ -84,16 +91,32 @@ def explained(error: Exception) -> PpdpError | None:
                 "what it needs. In local mode set PYSPARK_PYTHON to the interpreter that runs this; on a "
                 "cluster ship an environment (`make package`) or install it on every node"
             )
-        for reason in _REFUSED:
-            if reason in text:
-                return StorageError(
-                    f"the output or Spark's scratch space (`spark.local.dir`) cannot be written: {reason}; "
-                    "make room and run again. Nothing was published"
-                )
+        if (refused := _refused_by_store(text)) is not None:
+            return refused
         return InternalError(f"Spark could not finish the job ({condition or type(error).__name__})")
     if isinstance(error, OSError):
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
-        return StorageError(f"a file could not be written or read: {reason}. Nothing was published")
+        if isinstance(error, StoreError):
+            return StorageError(f"{error}. Nothing was published")
+        return StorageError(f"a file could not be written or read: {reason_of(error)}. Nothing was published")
+    return None
+
+
+def _refused_by_store(text: str) -> StorageError | None:
+    """What a store, or Spark's own file system, said to a task."""
+    told = _STORE.search(text)
+    if told:
+        return StorageError(f"{told[1].strip()}. Nothing was published")
+    if any(lacking in text for lacking in _NO_STORE):
+        return StorageError(
+            "Spark has no file system for the store of a path: name a folder on HDFS or one that all nodes "
+            "share, or give Spark the jars of the store, such as hadoop-aws. Nothing was published"
+        )
+    for reason in _REFUSED:
+        if reason in text:
+            return StorageError(
+                f"the output or Spark's scratch space (`spark.local.dir`) cannot be written: {reason}; "
+                "make room and run again. Nothing was published"
+            )
     return None
 
 

@@ -16,6 +16,7 @@ import yaml
 from ppdp_spark.errors import SpecError
 from ppdp_spark.spec.messages import A_MAPPING, excerpt, located, wrong_kind
 
+_ADDRESS = "://"
 LARGEST_FILE = 1_000_000
 
 
@@ -108,10 +109,10 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text[:limit])
 
 
-def read_document(path: str | PathLike[str]) -> tuple[dict[str, Any], Path]:
+def read_document(path: str | PathLike[str]) -> tuple[dict[str, Any], str]:
     """The mapping in a spec file, and the folder of the file."""
-    file, name = Path(path), f"the spec file `{excerpt(str(path))}`"
-    text = _read_text(file, name)
+    name = f"the spec file `{excerpt(str(path))}`"
+    text = _read_text(str(path), name)
     try:
         document = parse_yaml(text)
     except ValueError as error:
@@ -120,19 +121,28 @@ def read_document(path: str | PathLike[str]) -> tuple[dict[str, Any], Path]:
         raise SpecError(f"{name} is empty: start it with `version: 1`")
     if not isinstance(document, dict):
         raise SpecError(located((), wrong_kind(document, A_MAPPING)))
-    return document, file.parent
+    return document, _folder_of(str(path))
 
 
-def _read_text(file: Path, name: str) -> str:
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0] if _ADDRESS in path else str(Path(path).parent)
+
+
+def _read_text(path: str, name: str) -> str:
     try:
-        with file.open("rb") as stream:
-            content = stream.read(LARGEST_FILE + 1)
+        if _ADDRESS in path:
+            from ppdp_spark.stores.addresses import read_bytes
+
+            content = read_bytes(path, LARGEST_FILE + 1)
+        else:
+            with Path(path).open("rb") as stream:
+                content = stream.read(LARGEST_FILE + 1)
     except FileNotFoundError:
         raise SpecError(f"{name} does not exist") from None
     except IsADirectoryError:
         raise SpecError(f"{name} is a folder: name the YAML file in it") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a usable path"
+        reason = getattr(error, "strerror", None) or (str(error) if _ADDRESS in path else "not a usable path")
         raise SpecError(f"{name} cannot be read: {reason}") from None
     if len(content) > LARGEST_FILE:
         raise SpecError(f"{name} is larger than 1 MB: a spec is a few lines of YAML")
@@ -146,10 +156,13 @@ def resolved_path(path: str, base: str | PathLike[str]) -> str:
     """A path of the spec's folder `base` if it exists there, else the path as it is written.
 
     Addresses such as `s3://...` and absolute paths stay; what is left relative means the working
-    directory, or the default file system of the cluster.
+    directory, or the default file system of the cluster. Beside a spec on HDFS or an object store it
+    means the spec's folder.
     """
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", path) or Path(path).is_absolute():
         return path
+    if _ADDRESS in str(base):
+        return f"{base}/{path}"
     beside_spec = Path(base) / path
     try:
         found = any(beside_spec.parent.glob(beside_spec.name)) if "*" in path else beside_spec.exists()

@@ -191,6 +191,12 @@ class ReleaseSpec(SpecModel):
     )
     suppression: SuppressionSpec = SuppressionSpec()
     output: OutputSpec = OutputSpec()
+    scratch: Text | None = Field(
+        default=None,
+        examples=["hdfs://namenode/tmp"],
+        description="Folder for raw intermediates, which all nodes reach and Spark can write to; with the "
+        "output if left out.",
+    )
     audit: AuditSpec = AuditSpec()
     composition: CompositionSpec = CompositionSpec()
     explore: ExploreSpec | None = None
@@ -304,11 +310,13 @@ class ReleaseSpec(SpecModel):
     def fingerprint(self) -> str:
         """SHA-256 of the spec as canonical JSON.
 
-        Where the release is written does not change it, nor what is measured for the owner or judged beside
-        it, and secrets are not part of it: a published fingerprint must not let anyone try out seeds.
+        Where the release and intermediates are written does not change it, nor what is measured for the
+        owner or judged beside it, and secrets are not part of it: a published fingerprint must not let
+        anyone try out seeds.
         """
         plain = self.to_dict()
         del plain["audit"], plain["composition"]
+        plain.pop("scratch", None)
         plain["output"] = {"form": self.output.form, "bounds": self.output.bounds_rule}
         canonical = json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()

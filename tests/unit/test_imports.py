@@ -11,7 +11,7 @@ from pathlib import Path
 
 from support.places import PACKAGE
 
-LAYERS = ["errors", "core", "spec", "report", "run", "spark", "commands", "cli"]
+LAYERS = ["errors", "stores", "core", "spec", "report", "run", "spark", "commands", "cli"]
 """The rooms, from the ground up: each may import those before it."""
 
 SAME_NOUN = {

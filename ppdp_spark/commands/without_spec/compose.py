@@ -12,8 +12,8 @@ from ppdp_spark.errors import SpecError
 from ppdp_spark.report.format.quoted_names import name as quoted
 from ppdp_spark.run.active_session import session_of
 from ppdp_spark.run.claim import Claim
+from ppdp_spark.run.commit.owner_files import write_private
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import write_private
 from ppdp_spark.run.storage import REPORT, SUMMARY, VERDICT, Folder
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.run.translated_errors import told_plainly

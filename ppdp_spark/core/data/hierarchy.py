@@ -62,7 +62,7 @@ class Hierarchy:
         Commas or semicolons separate; cells are taken as they are, spaces included. Without a single
         root an implicit one, `*`, is added.
         """
-        numbered = _csv_rows(Path(path))
+        numbered = _csv_rows(str(path))
         name = f"the hierarchy `{path}`"
         return cls._checked([row for _, row in numbered], [number for number, _ in numbered], name)
 
@@ -196,21 +196,30 @@ def _label_problems(rows: Sequence[Sequence[str]]) -> Iterator[str]:
                 yield f"`{cell[:40]}` stands for different leaves in columns {first} and {column}: rename one"
 
 
-def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
+def _csv_rows(path: str) -> list[tuple[int, list[str]]]:
     """Rows of a CSV file with their line numbers, without blank lines."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = _content(path).decode("utf-8-sig")
     except FileNotFoundError:
         raise DataError(f"the hierarchy `{path}` does not exist: correct the path in the spec") from None
     except UnicodeDecodeError:
         raise DataError(f"the hierarchy `{path}` is not UTF-8 text: save it as UTF-8") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a usable path"
+        reason = getattr(error, "strerror", None) or (str(error) if "://" in path else "not a usable path")
         raise DataError(f"the hierarchy `{path}` cannot be read: {reason}") from None
     try:
         return _separated(text)
     except csv.Error as error:
         raise DataError(f"the hierarchy `{path}` is not a CSV file: {error}") from None
+
+
+def _content(path: str) -> bytes:
+    """The bytes of a file on this machine or on another store."""
+    if "://" not in path:
+        return Path(path).read_bytes()
+    from ppdp_spark.stores.addresses import read_bytes
+
+    return read_bytes(path)
 
 
 def _separated(text: str) -> list[tuple[int, list[str]]]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, TypeVar
 
 from ppdp_spark.core.data.forms import FORMS
 from ppdp_spark.errors import DataError, SpecError
+from ppdp_spark.run.commit.steady_reading import release_in, steadily
 from ppdp_spark.run.criteria.guarantees import published_privacy
 from ppdp_spark.run.manifest import published_attributes
-from ppdp_spark.run.storage import MANIFEST, PRIVATE, RELEASE, SUMMARY, VERDICT, Folder
+from ppdp_spark.run.storage import MANIFEST, PRIVATE, SUMMARY, VERDICT, Folder
 from ppdp_spark.spec import Command, ReleaseSpec
 from ppdp_spark.spec.privacy import PER_ATTRIBUTE
+
+Result = TypeVar("Result")
 
 _OWN = ("columns", "dataset", "input", "output", "version")
 """What a manifest says of its release, so that nobody else can."""
@@ -28,12 +31,14 @@ class Released:
         manifest  what `release.json` says
         spec      the spec that a command on this release follows
         owned     the owner's folder beside it; where the release came alone, it is not there
+        asked     the place, the command and the overrides that it was found by
     """
 
     folder: Folder
     manifest: Mapping[str, Any]
     spec: ReleaseSpec
     owned: Folder
+    asked: tuple[Folder, Command, Sequence[str]]
 
     @classmethod
     def at(cls, place: object, command: Command, overrides: Sequence[str] = ()) -> Released | None:
@@ -47,22 +52,26 @@ class Released:
         if not isinstance(place, str | PathLike):
             return None
         root = Folder.at(fspath(place))
-        release = root / RELEASE if (root / RELEASE).exists() else root
+        return cls._in(root, command, overrides) if root.is_folder() else None
+
+    def steadily(self, read: Callable[[Released], Result]) -> Result:
+        """What `read` makes of the release; of the next one if that takes its place meanwhile."""
+        return steadily(self.asked[0], lambda _: read(self._in(*self.asked)))
+
+    @classmethod
+    def _in(cls, root: Folder, command: Command, overrides: Sequence[str]) -> Released:
+        release = release_in(root)
         if not (release / MANIFEST).exists():
-            if root.is_folder():
-                raise DataError(
-                    f"`{place}` is a folder that holds no release of ours: {MANIFEST} is not there"
-                )
-            return None
+            raise DataError(f"`{root}` is a folder that holds no release of ours: {MANIFEST} is not there")
         stated = [one for one in overrides if one.split("=", 1)[0].split(".")[0].strip() in _OWN]
         if stated:
             raise SpecError([f"`--set {one}`: this is what the release says of itself" for one in stated])
         manifest, owned = release.read_json(MANIFEST), root / PRIVATE
-        document = _document(command, release, manifest, owned if release is not root else None)
+        document = _document(command, release, manifest, owned if release != root else None)
         spec = ReleaseSpec.parse(document, overrides=overrides)
         if command != "check":
             spec.require_for(command, table_given=True)
-        return cls(release, manifest, spec, owned)
+        return cls(release, manifest, spec, owned, (root, command, overrides))
 
 
 def _document(

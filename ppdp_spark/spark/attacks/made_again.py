@@ -18,7 +18,7 @@ from ppdp_spark.errors import DataError, SpecError
 from ppdp_spark.run.criteria.audits import silence
 from ppdp_spark.run.registry import Registry
 from ppdp_spark.run.results import Stages
-from ppdp_spark.run.storage import DATA, MANIFEST, PRIVATE, RELEASE, SUMMARY, Folder
+from ppdp_spark.run.storage import MANIFEST, PRIVATE, RELEASE, SUMMARY, Folder, data_of
 from ppdp_spark.run.summary import package_version
 from ppdp_spark.spark.bounds.bound_grids import with_grids
 from ppdp_spark.spark.data.person_records import one_record_each
@@ -28,6 +28,7 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.held_tables import Save, held_tables
 from ppdp_spark.spark.input.given_tables import table_of
+from ppdp_spark.spark.parquet.read_folder import read_folder
 from ppdp_spark.spark.partition.coded_table import CodedTable, Placements
 from ppdp_spark.spark.partition.partitioners import partitioner_of
 from ppdp_spark.spark.release.forms import form_of
@@ -64,7 +65,8 @@ def audited_program(wanted: AttackSpec, spark: SparkSession, stages: Stages) -> 
     with held_tables() as hold:
         coded = _coded(spec, spark, Registry.beside(output), hold=hold, stages=stages)
         placed = partitioner_of(coded).place()
-        _require_published(placed, coded, output / RELEASE / DATA)
+        release = output / RELEASE
+        _require_published(placed, coded, data_of(release, release.read_json(MANIFEST)))
     return list(placed.audit)
 
 
@@ -135,10 +137,11 @@ def _require_published(placed: Placements, coded: CodedTable, data: Folder) -> N
         names=coded.spec.columns.as_is,
         folder=data,
         scratch=data,
+        unfinished=data,
     )
     with coded.stages.stage("compare"):
         for folder, table in form_of(coded.spec).tables(publication):
-            published = table.sparkSession.read.parquet(folder.literal)
+            published = read_folder(table.sparkSession, folder)
             if published.columns != table.columns or _content(published) != _content(table):
                 raise DataError(OTHER)
 

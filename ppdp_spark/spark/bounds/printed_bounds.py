@@ -23,6 +23,7 @@ from ppdp_spark.spark.data.tables import KINDS
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import to_arrow
+from ppdp_spark.spark.parquet.read_folder import read_folder
 
 ON_GRID, PRINTED = "bounds_on_grid", "printed_values"
 
@@ -60,7 +61,7 @@ def read_bounds(spark: SparkSession, data: Folder, names: list[str]) -> dict[str
     """The bounds in the files of a generalized release, by quasi-identifier."""
     if not names:
         return {}
-    table = spark.read.parquet(data.literal)
+    table = read_folder(spark, data)
     scales = {name: _scale(table, f"{name}_min") for name in names}
     shown = [
         to_physical(C.column(f"{name}_{end}"), scale.kind, scale.places).alias(f"b{2 * i + side}")

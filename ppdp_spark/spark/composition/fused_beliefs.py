@@ -18,6 +18,7 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.engine.held_tables import Save
 from ppdp_spark.spark.engine.tasks import in_tasks
+from ppdp_spark.spark.engine.versions import to_arrow
 from ppdp_spark.spark.maxent.buckets import TUPLE
 
 MOST_ROUNDS = 8
@@ -201,7 +202,7 @@ def _numbers(
         highest_alone=told["highest_alone"],
         beyond=None if threshold is None else told["beyond"],
         histogram=tuple(told[f"bin{i}"] for i in range(BINS)),
-        worst=tuple(_place(row, values, groups) for row in worst.toArrow().to_pylist()),
+        worst=tuple(_place(row, values, groups) for row in to_arrow(worst).to_pylist()),
         settled=settled,
     )
 

@@ -14,13 +14,15 @@ from ppdp_spark.core.data.groups import BoolArray, FloatArray
 from ppdp_spark.core.data.value_names import Sensitivity
 from ppdp_spark.errors import DataError
 from ppdp_spark.report.format.quoted_names import name as quoted
+from ppdp_spark.run.commit.steady_reading import release_in
 from ppdp_spark.run.manifest import known_attributes, published_attributes
-from ppdp_spark.run.storage import DATA, MANIFEST, PRIVATE, RELEASE, SUMMARY, Folder, value_tables
+from ppdp_spark.run.storage import MANIFEST, PRIVATE, SUMMARY, Folder, data_of, value_tables
 from ppdp_spark.spark.data.profile import labels_of
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.grouped_tables import value_counts, with_codes
 from ppdp_spark.spark.maxent.sources import base_names
+from ppdp_spark.spark.parquet.read_folder import read_folder
 from ppdp_spark.spark.release.forms import form_in
 from ppdp_spark.spark.release.publication import FormOnSpark
 
@@ -48,12 +50,13 @@ class PublishedGroups:
         Hierarchies that are not given are those of the owner's summary, if it lies beside the release.
         """
         root = location if isinstance(location, Folder) else Folder.at(location)
-        release = root / RELEASE if (root / RELEASE).exists() else root
+        release = release_in(root)
         manifest = release.read_json(MANIFEST)
         lacking = [name for name in manifest.get("files", {"": ""}) if not (release / name).exists()]
         if lacking:
             raise DataError(f"{len(lacking):,} files of the release in `{root}` are not there")
-        return cls(str(root), release / DATA, manifest, {**_declared(root), **(hierarchies or {})})
+        trees = {**_declared(root), **(hierarchies or {})}
+        return cls(str(root), data_of(release, manifest), manifest, trees)
 
     @property
     def form(self) -> FormOnSpark:
@@ -92,7 +95,7 @@ class PublishedGroups:
 
     def described(self, spark: SparkSession) -> DataFrame:
         """Its rows, each with the description of its group."""
-        return spark.read.parquet(self.data.literal)
+        return read_folder(spark, self.data)
 
     def held(self, spark: SparkSession, column: str) -> DataFrame:
         """The values of an attribute as texts, in rows of `group_id`, `value` and `count`."""

@@ -60,14 +60,13 @@ class CsvColumns:
         return cls(frozenset(texts), frozenset(numbers), frozenset(declared_columns(columns, of_rows=True)))
 
 
-def read_csv(spark: SparkSession, source: InputSpec, known: CsvColumns) -> DataFrame:
+def read_csv(spark: SparkSession, source: InputSpec, known: CsvColumns, path: str) -> DataFrame:
     """The table in CSV files, or a `DataError` with everything that is wrong with them.
 
     Spark tells the types of columns of which the spec says nothing. Options of Spark's that the spec gives
-    hold before ours.
+    hold before ours. `path` is where the files are, which messages name as the spec does.
     """
     options = {"header": "true", "enforceSchema": "false", **_declared(source), **source.options}
-    path = str(source.path)
     given = _given(source)
 
     def read(schema: T.StructType | None = None, **more: str) -> DataFrame:

@@ -34,7 +34,7 @@ def table_of(spec: ReleaseSpec, table: TableLike | None, spark: SparkSession | N
     if table is not None:
         return spark_frame(table, session)
     assert spec.input is not None
-    return read_table(session, spec.input, CsvColumns.of(spec.columns))
+    return read_table(session, spec.input, CsvColumns.of(spec.columns), spec.scratch)
 
 
 def source_of(spec: ReleaseSpec, table: TableLike | None) -> str:

@@ -44,35 +44,33 @@ class BucketFiles:
     """
 
     names: DataFrame
-    folder: str
+    folder: Folder
     table: str
     column: str
     values: pa.Array
     single: bool
-    extrema: str | None = None
+    extrema: Folder | None = None
     sets: int = 0
 
     @classmethod
     def of(
         cls, spark: SparkSession, folder: Folder, table: str, column: str, values: pa.Array, *, single: bool
     ) -> BucketFiles | None:
-        """The files of a folder that tasks can reach; None if they cannot, or files do not pair up."""
-        if not folder.local:
-            return None
+        """The files of a folder; None if they do not pair up."""
         names = [[name for name, _ in (folder / t).files(".parquet")] for t in (QI_TABLE, table)]
         if not names[0] or names[0] != names[1]:
             return None
         listed = pa.table({"share": pa.array(range(len(names[0])), pa.int32()), "name": names[0]})
         parts = one_task_each(from_arrow(spark, listed), "share", len(names[0]))
-        return cls(parts, folder.path, table, column, values, single)
+        return cls(parts, folder, table, column, values, single)
 
-    def with_extrema(self, folder: Folder, sets: int) -> BucketFiles | None:
-        """The same with the owner's extrema, file by file; None if tasks cannot reach them."""
-        return replace(self, extrema=folder.path, sets=sets) if folder.local else None
+    def with_extrema(self, folder: Folder, sets: int) -> BucketFiles:
+        """The same with the owner's extrema, file by file."""
+        return replace(self, extrema=folder, sets=sets)
 
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
         """What each reduction makes of the groups; None if the files are not as we write them."""
-        table = f"{self.folder}/{self.table}"
+        table = self.folder / self.table
         reading = ReadBuckets(
             self.folder, table, self.column, self.values, self.single, self.extrema, self.sets
         )
@@ -102,17 +100,17 @@ class BucketTables:
 class ReadBuckets:
     """Reads the tables of one file name."""
 
-    folder: str
-    table: str
+    folder: Folder
+    table: Folder
     column: str
     values: pa.Array
     single: bool
-    extrema: str | None
+    extrema: Folder | None
     sets: int
 
     def __call__(self, name: str) -> BucketTables:
-        numbers, sizes = self._sizes(f"{self.folder}/{QI_TABLE}/{name}")
-        pairs = pq.read_table(f"{self.table}/{name}", partitioning=None)
+        numbers, sizes = self._sizes(self.folder / QI_TABLE / name)
+        pairs = pq.read_table((self.table / name).arrow_file(), partitioning=None)
         group = whole(pairs, C.GROUP_ID).to_numpy()
         codes, counts = codes_of(whole(pairs, self.column), self.values), whole(pairs, C.COUNT).to_numpy()
         if (np.diff(numbers) <= 0).any() or (np.diff(group) < 0).any():
@@ -125,10 +123,10 @@ class ReadBuckets:
             raise DataError(TWO_WAYS)
         return BucketTables(numbers, sizes, place, codes, counts, self._bounds(name, group, codes, counts))
 
-    def _sizes(self, path: str) -> tuple[IntArray, IntArray]:
+    def _sizes(self, shown: Folder) -> tuple[IntArray, IntArray]:
         """Numbers of the groups in the order of their rows, and how many rows they have."""
         numbers, sizes = np.empty(0, np.int64), np.empty(0, np.int64)
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(shown.arrow_file()) as file:
             for batch in file.iter_batches(columns=[C.GROUP_ID], batch_size=1 << 18):
                 ids = batch.column(0).to_numpy()
                 starts = np.concatenate([[0], np.flatnonzero(np.diff(ids)) + 1])
@@ -145,7 +143,7 @@ class ReadBuckets:
         """The owner's extrema of these very pairs."""
         if self.extrema is None:
             return ()
-        owned = pq.read_table(f"{self.extrema}/{name}", partitioning=None)
+        owned = pq.read_table((self.extrema / name).arrow_file(), partitioning=None)
         same = [whole(owned, C.GROUP_ID).to_numpy(), codes_of(whole(owned, C.VALUE), self.values)]
         same.append(whole(owned, C.COUNT).to_numpy())
         if not all(np.array_equal(*pair) for pair in zip(same, (group, codes, counts), strict=True)):

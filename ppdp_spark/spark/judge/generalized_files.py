@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from ppdp_spark.spark.engine.arrow import codes_of, encoded
 from ppdp_spark.spark.engine.tasks import in_tasks, one_task_each
 from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE, ReduceRuns, combined
+from ppdp_spark.stores.store import Store
 
 _SHARE = 4
 """Row groups of one file that a task reads."""
@@ -34,22 +34,21 @@ _PRIME, _TURN, _NOTHING = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint6
 
 
 def shares_of_files(spark: SparkSession, folder: Folder) -> DataFrame | None:
-    """Which row groups of which file each task reads; None if tasks cannot reach them or one is broken.
+    """Which row groups of which file each task reads; None if there are none, or one is broken.
 
     `row` is the number of the first row of a share in its file, and `file` that of the file in the folder.
     """
-    if not folder.local:
-        return None
     rows = []
     for file, (name, _) in enumerate(folder.files(".parquet")):
-        path = f"{folder.path}/{name}"
+        place = folder / name
         try:
-            metadata = pq.read_metadata(path)
+            metadata = pq.read_metadata(place.arrow_file(ranged=True))
         except (OSError, pa.ArrowException):
             return None
         groups = metadata.num_row_groups
         ends = np.cumsum([0, *(metadata.row_group(g).num_rows for g in range(groups))])
-        rows += [(path, file, g, min(g + _SHARE, groups), int(ends[g])) for g in range(0, groups, _SHARE)]
+        firsts = range(0, groups, _SHARE)
+        rows += [(place.path, file, g, min(g + _SHARE, groups), int(ends[g])) for g in firsts]
     if not rows:
         return None
     columns = zip(("path", "file", "first", "end", "row"), zip(*rows, strict=True), strict=True)
@@ -57,9 +56,11 @@ def shares_of_files(spark: SparkSession, folder: Folder) -> DataFrame | None:
     return one_task_each(from_arrow(spark, table), "share", len(rows))
 
 
-def batches_of_share(share: Mapping[str, Any], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def batches_of_share(
+    store: Store, share: Mapping[str, Any], columns: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
     """The columns of one share of a file, texts by their dictionaries."""
-    with pq.ParquetFile(Path(share["path"]), read_dictionary=list(columns)) as file:
+    with pq.ParquetFile(store.open(share["path"]), read_dictionary=list(columns)) as file:
         chosen = list(range(share["first"], share["end"]))
         yield from file.iter_batches(_BATCH_ROWS, row_groups=chosen, columns=list(columns))
 
@@ -69,12 +70,14 @@ class ReleaseFiles:
     """The data files of a release, whose groups are supposed to lie together.
 
     where
+        store      where they are
         parts      which row groups of which files a task reads
         described  columns that must not vary within a group
         sensitive  the column of values, if there is one
         values     every value, by its code
     """
 
+    store: Store
     parts: DataFrame
     described: tuple[str, ...]
     sensitive: str | None
@@ -89,16 +92,17 @@ class ReleaseFiles:
         sensitive: str | None,
         values: pa.Array,
     ) -> ReleaseFiles | None:
-        """The files of a folder that tasks can reach; None if they cannot, or not all are in order."""
+        """The files of a folder; None if not all are in order."""
         parts = shares_of_files(spark, folder)
-        return None if parts is None else cls(parts, tuple(described), sensitive, values)
+        return None if parts is None else cls(folder.store, parts, tuple(described), sensitive, values)
 
     def with_extrema(self, folder: Folder, sets: int) -> None:
         """None: the owner's extrema lie in files of their own order."""
 
     def reduce(self, reductions: Sequence[Reduction[Any]], width: int) -> list[Any] | None:
         """What each reduction makes of the groups; None if they do not lie together, or are not readable."""
-        task = ReduceFiles(ReduceRuns(tuple(reductions), width), self.described, self.sensitive, self.values)
+        runs = ReduceRuns(tuple(reductions), width)
+        task = ReduceFiles(runs, self.store, self.described, self.sensitive, self.values)
         return combined(to_arrow(in_tasks(self.parts, task, "reduced binary")), reductions)
 
 
@@ -107,6 +111,7 @@ class ReduceFiles:
     """Reads row groups and reduces their groups; a task that cannot read says so with an empty result."""
 
     task: ReduceRuns
+    store: Store
     described: tuple[str, ...]
     sensitive: str | None
     values: pa.Array
@@ -123,7 +128,7 @@ class ReduceFiles:
         """Group number, hash of the description and code of the value, of every row."""
         wanted = [C.GROUP_ID, *self.described, *([] if self.sensitive is None else [self.sensitive])]
         for share in shares:
-            yield from map(self._narrow, batches_of_share(share, wanted))
+            yield from map(self._narrow, batches_of_share(self.store, share, wanted))
 
     def _narrow(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         marks = np.zeros(batch.num_rows, np.uint64)

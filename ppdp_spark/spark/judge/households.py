@@ -19,6 +19,7 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.counts import placed_rows
 from ppdp_spark.spark.judge.grouped_tables import Grouped, with_codes
 from ppdp_spark.spark.judge.household_counts import CountHouseholds, Fingerprint
+from ppdp_spark.spark.parquet.read_folder import read_folder
 from ppdp_spark.spec import PrivacySpec, ReleaseSpec
 
 
@@ -54,7 +55,7 @@ def verified(
     criteria = household_criteria(privacy, domain, members_know=members_know)
     if not owned.exists():
         return [criterion.unknown("the owner's table of households is not there") for criterion in criteria]
-    table = grouped.groups.sparkSession.read.parquet(owned.literal)
+    table = read_folder(grouped.groups.sparkSession, owned)
     text = C.column(C.VALUE) if C.VALUE in table.columns else None
     rows = _rows(table, {C.GROUP_ID: F.col(C.GROUP_ID)}, C.HOUSEHOLD, text)
     same = Fingerprint(counted=text is not None)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ppdp_spark.core.criteria.base import VerdictRow
@@ -27,6 +27,8 @@ from ppdp_spark.spark.engine.tasks import in_tasks
 from ppdp_spark.spark.engine.versions import from_arrow, to_arrow
 from ppdp_spark.spark.judge.adjacent_groups import UNREADABLE
 from ppdp_spark.spark.judge.generalized_files import batches_of_share, shares_of_files
+from ppdp_spark.spark.parquet.read_folder import read_folder
+from ppdp_spark.stores.store import Store
 
 _FILE, _ROW = "file", "row"
 _FOUND = "found binary"
@@ -86,6 +88,7 @@ class FindDisorderInFiles:
     """The same of shares of files, which the task reads by itself; nothing if it cannot read one."""
 
     task: FindDisorder
+    store: Store
     columns: tuple[str, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -99,7 +102,7 @@ class FindDisorderInFiles:
     def _rows(self, shares: Iterable[Mapping[str, Any]]) -> Iterator[pa.RecordBatch]:
         for share in shares:
             first = share["row"]
-            for batch in batches_of_share(share, [C.GROUP_ID, *self.columns]):
+            for batch in batches_of_share(self.store, share, [C.GROUP_ID, *self.columns]):
                 rows = np.arange(first, first + batch.num_rows)
                 groups = batch.column(0).cast(pa.int64())
                 first += batch.num_rows
@@ -115,19 +118,17 @@ def _disorder(before: IntArray, after: IntArray) -> np.ndarray[tuple[int], np.dt
     return np.asarray(back[:, 0] | (same & back[:, 1:].any(axis=1)))
 
 
-def out_of_order(table: DataFrame, folder: Folder, columns: Mapping[str, Sequence[str | None]]) -> int:
+def out_of_order(spark: SparkSession, folder: Folder, columns: Mapping[str, Sequence[str | None]]) -> int:
     """Rows of a published table that stand before a row they should follow: by group, then by each column.
 
-    where
-        table    what the engine reads in the folder
-        columns  those that must be sorted within each group, with all their values in the order of codes
+    `columns` are those that must be sorted within each group, with all their values in the order of codes.
     """
-    spark = table.sparkSession
+    table = read_folder(spark, folder, placed=True)
     kinds = {name: table.schema[name].dataType.simpleString() for name in columns}
     task = FindDisorder(tuple(typed_values(spark, values, kinds[name]) for name, values in columns.items()))
     shares = shares_of_files(spark, folder)
     if shares is not None:
-        found = to_arrow(in_tasks(shares, FindDisorderInFiles(task, tuple(columns)), _FOUND))
+        found = to_arrow(in_tasks(shares, FindDisorderInFiles(task, folder.store, tuple(columns)), _FOUND))
         if UNREADABLE not in found.column(0).to_pylist():
             return _disorder_in_all(found, lambda file: file)
     return _out_of_order_rows(table, [name for name, _ in folder.files(".parquet")], task, columns)

@@ -11,9 +11,11 @@ from pyspark.sql import functions as F
 
 from ppdp_spark.core.maxent.rules import Rule, attribute_sets
 from ppdp_spark.errors import DataError, SpecError
+from ppdp_spark.run.commit.steady_reading import release_in
 from ppdp_spark.run.criteria.knowledge import require_named_values
 from ppdp_spark.run.manifest import published_attributes
-from ppdp_spark.run.storage import MANIFEST, RELEASE, Folder
+from ppdp_spark.run.scratch import opened, scratch_elsewhere
+from ppdp_spark.run.storage import MANIFEST, Folder
 from ppdp_spark.spark.data.encode import decode
 from ppdp_spark.spark.data.tables import require_columns
 from ppdp_spark.spark.engine import column_names as C
@@ -26,6 +28,7 @@ from ppdp_spark.spark.maxent.external import resolved
 from ppdp_spark.spark.maxent.rules import Mining
 from ppdp_spark.spark.maxent.solvers import Known
 from ppdp_spark.spark.maxent.sources import group_pairs, original_counts, release_source, table_source
+from ppdp_spark.spark.parquet.write_folder import write_folder
 from ppdp_spark.spec import AttackSpec, MineSpec, ReleaseSpec
 
 POSTERIOR = "posterior"
@@ -109,7 +112,9 @@ class Attacked:
             self._rows = int(found[C.COUNT] or 0)
         return self._rows
 
-    def write(self, posterior: DataFrame, folder: Folder, people: Sequence[Known]) -> None:
+    def write(
+        self, posterior: DataFrame, folder: Folder, people: Sequence[Known], scratch: str | None
+    ) -> None:
         """P*(s | q) for the owner, most probable first: tuples in `given`, named people in `person`."""
         codes = [C.code(j) for j in range(len(self.source.attributes))]
         shown = self.source.cells.select(*TUPLE, *codes).dropDuplicates(list(TUPLE))
@@ -129,9 +134,13 @@ class Attacked:
         ordered = told.orderBy(F.col("posterior").desc(), F.col(C.PEOPLE).desc(), "group", C.VALUE)
         folder.create(private=True)
         (folder / POSTERIOR).delete()
-        ordered.select(
+        shown = ordered.select(
             "given", F.col("pseudonym").alias("person"), C.VALUE, "posterior", "prior", C.PEOPLE, "group"
-        ).write.parquet(str(folder / POSTERIOR))
+        )
+        aside = folder
+        if not folder.store.by_spark:
+            aside = opened(scratch_elsewhere(scratch, f"the store of `output.path` ({folder})"))
+        write_folder(shown, folder / POSTERIOR, aside)
         (folder / POSTERIOR).restrict()
 
 
@@ -155,14 +164,14 @@ def open_release(spec: ReleaseSpec, spark: SparkSession, table: TableLike | None
                 "show: add `attack.external`, a table of people with their quasi-identifiers"
             )
     if wanted.original is not None and opened.source.exact:
-        opened.read_original(read_table(spark, wanted.original), sensitive)
+        opened.read_original(read_table(spark, wanted.original, scratch=spec.scratch), sensitive)
     return opened
 
 
 def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, str]:
     """A release of ours and the name of its sensitive column."""
     root = Folder.at(path)
-    release = root / RELEASE if (root / RELEASE).exists() else root
+    release = release_in(root)
     if not (release / MANIFEST).exists():
         raise DataError(f"`attack.release` ({path}) holds no release of ours: {MANIFEST} is not there")
     manifest = release.read_json(MANIFEST)
@@ -186,7 +195,7 @@ def _ours(spec: ReleaseSpec, spark: SparkSession, path: str) -> tuple[Attacked, 
         declared = spec.columns.quasi_identifiers.items()
         source = resolved(
             source,
-            read_table(spark, external),
+            read_table(spark, external, scratch=spec.scratch),
             release=release,
             manifest=manifest,
             hierarchies={name: column.hierarchy for name, column in declared if column.hierarchy is not None},

@@ -22,7 +22,7 @@ from ppdp_spark.core.data.attributes import Categorical
 from ppdp_spark.core.data.hierarchy import Hierarchy
 from ppdp_spark.core.maxent.matching import Boxes, Side, category_side, ordered_side
 from ppdp_spark.errors import DataError
-from ppdp_spark.run.storage import DATA, Folder
+from ppdp_spark.run.storage import Folder, data_of
 from ppdp_spark.spark.data.physical import to_physical
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
@@ -40,6 +40,7 @@ from ppdp_spark.spark.maxent.buckets import (
     tuple_names,
 )
 from ppdp_spark.spark.maxent.sources import base_names
+from ppdp_spark.spark.parquet.read_folder import read_folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ def resolved(
     people = _tuples(external, kinds, manifest["columns"]["ranges"])
     spark = external.sparkSession
     ranges = manifest["columns"]["ranges"]
-    groups = described_groups(spark.read.parquet((release / DATA).literal), names, ranges)
+    groups = described_groups(read_folder(spark, data_of(release, manifest)), names, ranges)
     sides = tuple(
         ordered_groups(groups, j)
         if name in ranges

@@ -14,7 +14,7 @@ from ppdp_spark.core.data.value_names import Sensitivity, ValueDomain
 from ppdp_spark.core.maxent.statements.codes import TEXT
 from ppdp_spark.errors import DataError
 from ppdp_spark.run.manifest import known_attributes, published_attributes
-from ppdp_spark.run.storage import DATA, Folder, value_tables
+from ppdp_spark.run.storage import Folder, data_of, value_tables
 from ppdp_spark.spark.data.profile import labels_of
 from ppdp_spark.spark.data.sameness import text_of
 from ppdp_spark.spark.engine import column_names as C
@@ -64,7 +64,7 @@ def release_source(
             "the release has no sensitive column with one value per person: there is nothing to infer"
         )
     form, names = form_in(manifest), base_names(manifest["columns"])
-    shown = form.as_attack_source(spark, release / DATA, value_tables(len(declared))[place])
+    shown = form.as_attack_source(spark, data_of(release, manifest), value_tables(len(declared))[place])
     described = not form.traits.codes_published
     kinds = dict.fromkeys(names, TEXT) if described else kinds_of(shown.people, names)
     source = _source(

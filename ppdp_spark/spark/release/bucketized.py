@@ -25,6 +25,7 @@ from ppdp_spark.spark.engine.hidden_values import beside_unseen, field
 from ppdp_spark.spark.engine.versions import one_partition_each
 from ppdp_spark.spark.judge.bucketized_files import BucketFiles
 from ppdp_spark.spark.judge.grouped_tables import Grouped, value_counts, with_codes
+from ppdp_spark.spark.parquet.read_folder import read_folder
 from ppdp_spark.spark.release.described_rows import (
     DescribedRows,
     LinkedCounts,
@@ -105,7 +106,7 @@ class BucketizedForm(FormOnSpark):
         return replace(grouped, files=files, sensitivity=Sensitivity.declared(sensitive))
 
     def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
-        table = spark.read.parquet((data / SENSITIVE_TABLE).literal)
+        table = read_folder(spark, data / SENSITIVE_TABLE)
         held = [C.column(name).alias(ours) for name, ours in attributes.items()]
         return table.select(C.GROUP_ID, *held, _people())
 
@@ -115,7 +116,7 @@ class BucketizedForm(FormOnSpark):
 
 def _shown(spark: SparkSession, data: Folder, table: str) -> ShownTables:
     """The table of people and one of values."""
-    return ShownTables(*(spark.read.parquet((data / name).literal) for name in (QI_TABLE, table)))
+    return ShownTables(*(read_folder(spark, data / name) for name in (QI_TABLE, table)))
 
 
 def _people_rows(publication: Publication) -> DataFrame:

@@ -21,6 +21,7 @@ from ppdp_spark.spark.data.profile import SensitiveDomain
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.judge.generalized_files import ReleaseFiles
 from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups, rows_of_groups
+from ppdp_spark.spark.parquet.read_folder import read_folder
 from ppdp_spark.spark.release.described_rows import (
     DescribedRows,
     PeopleRows,
@@ -70,7 +71,7 @@ class GeneralizedForm(FormOnSpark):
         return [(data, list(attributes))]
 
     def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any], place: int = 0) -> Grouped:
-        table, declared = spark.read.parquet(data.literal), published_attributes(manifest)
+        table, declared = read_folder(spark, data), published_attributes(manifest)
         sensitive = declared[place] if declared else None
         names = manifest["columns"]["quasi_identifiers"]
         described = F.xxhash64(*(C.column(name) for name in names))
@@ -86,13 +87,13 @@ class GeneralizedForm(FormOnSpark):
         return replace(grouped, files=files)
 
     def records(self, spark: SparkSession, data: Folder, attributes: Mapping[str, str]) -> DataFrame:
-        table = spark.read.parquet(data.literal)
+        table = read_folder(spark, data)
         held = [C.column(name).alias(ours) for name, ours in attributes.items()]
         return table.select(C.GROUP_ID, *held, F.lit(1).cast("bigint").alias(C.COUNT))
 
     def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         """Which value stands beside whom is not used: everybody of a group looks alike."""
-        table = spark.read.parquet(data.literal)
+        table = read_folder(spark, data)
         return ShownTables(table, table.withColumn(C.COUNT, F.lit(1)))
 
 
@@ -125,13 +126,13 @@ class RowwiseForm(GeneralizedForm):
         return [(publication.folder, ordered.select(*named, F.col(C.SIZE).alias(C.PEOPLE), typed))]
 
     def read(self, spark: SparkSession, data: Folder, manifest: Mapping[str, Any], place: int = 0) -> Grouped:
-        table, sensitive = spark.read.parquet(data.literal), published_attributes(manifest)[place]
+        table, sensitive = read_folder(spark, data), published_attributes(manifest)[place]
         described = [C.column(name) for name in manifest["columns"]["quasi_identifiers"]]
         return rows_of_groups(table, sensitive["column"], F.xxhash64(*described))
 
     def as_attack_source(self, spark: SparkSession, data: Folder, values: str) -> ShownTables:
         """As many people as a group says it has; which rows are whose is not used."""
-        table = spark.read.parquet(data.literal)
+        table = read_folder(spark, data)
         each = F.explode(F.sequence(F.lit(1), F.col(C.PEOPLE))).alias("place")
         people = table.dropDuplicates([C.GROUP_ID]).select("*", each).drop("place")
         return ShownTables(people, table.withColumn(C.COUNT, F.lit(1)))

@@ -20,6 +20,7 @@ from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.versions import type_of
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.prior_extrema import extrema_rows
+from ppdp_spark.spark.parquet.write_folder import write_folder
 from ppdp_spark.spark.release.described_rows import DescribedRows, PriorRows, Values
 from ppdp_spark.spark.release.household_rows import HouseholdRows, household_table
 from ppdp_spark.spark.release.numbering import Order
@@ -34,7 +35,8 @@ class Publication:
     where
         names    columns published as they are
         folder   of the release's data
-        scratch  for files in the making
+        unfinished  for files in the making, of the same store
+        scratch  for what Spark writes on the way to another store
         owned    where the owner's extrema of priors go, if there are priors
         sets     attribute sets of the priors
         households  where the owner's table of households goes, if people have them
@@ -46,6 +48,7 @@ class Publication:
     order: Order
     names: Sequence[str]
     folder: Folder
+    unfinished: Folder
     scratch: Folder
     owned: Folder | None = None
     sets: int = 0
@@ -99,12 +102,12 @@ class Publication:
     def write_owned(self) -> None:
         """The owner's tables by Spark's writer."""
         if self.households is not None:
-            household_table(self.groups, self.layout).write.parquet(str(self.households))
+            write_folder(household_table(self.groups, self.layout), self.households, self.scratch)
         if self.weights is not None:
-            weight_table(self.groups).write.parquet(str(self.weights))
+            write_folder(weight_table(self.groups), self.weights, self.scratch)
         if self.owned is not None and self.layout.domain is not None:
             kept_back = extrema_rows(self.groups, self.layout.domain.values, self.sets)
-            kept_back.write.parquet(str(self.owned))
+            write_folder(kept_back, self.owned, self.scratch)
 
 
 @dataclass(frozen=True)
@@ -127,11 +130,11 @@ class FormOnSpark(ABC):
 
     def write(self, publication: Publication) -> int | None:
         """Write the tables; how many people they have, if the tasks that wrote them say so."""
-        if writable(publication.types(self.traits), publication.folder):
+        if writable(publication.types(self.traits)):
             groups, tables = self.spread(publication)
-            return write_tables(groups, [*tables, *publication.owned_tables()], publication.scratch)[0]
+            return write_tables(groups, [*tables, *publication.owned_tables()], publication.unfinished)[0]
         for folder, table in self.tables(publication):
-            table.write.parquet(str(folder))
+            write_folder(table, folder, publication.scratch)
             tidy_table(folder)
         publication.write_owned()
         return None

@@ -23,9 +23,10 @@ def publish(
     *,
     metrics: Mapping[str, Any],
     release: Folder,
+    owned: Folder,
     scratch: Folder,
 ) -> tuple[str, ...]:
-    """Write everybody in the groups to the release; the names of the owner's tables in `scratch`, if any."""
+    """Write everybody in the groups to the release; the names of the owner's tables in `owned`, if any."""
     order = order_groups(groups, layout.attributes, metrics["ncp"], metrics["people"])
     robustness = spec.privacy.robustness
     publication = Publication(
@@ -34,21 +35,22 @@ def publish(
         order,
         names=spec.columns.as_is,
         folder=release / DATA,
-        scratch=scratch / "unfinished",
-        owned=None if robustness is None else scratch / EXTREMA,
+        unfinished=release.parent / "unfinished",
+        scratch=scratch,
+        owned=None if robustness is None else owned / EXTREMA,
         sets=0 if robustness is None else len(robustness.priors),
-        households=scratch / HOUSEHOLDS if layout.households else None,
-        weights=scratch / WEIGHTS if layout.weights_owned else None,
+        households=owned / HOUSEHOLDS if layout.households else None,
+        weights=owned / WEIGHTS if layout.weights_owned else None,
     )
     written = form_of(spec).write(publication)
     expected = metrics.get("written", metrics["people"])
     require_conserved(expected if written is None else written, expected)
-    owned = {
+    tables = {
         EXTREMA: publication.owned,
         HOUSEHOLDS: publication.households,
         WEIGHTS: publication.weights,
     }
-    return tuple(name for name, folder in owned.items() if folder is not None)
+    return tuple(name for name, folder in tables.items() if folder is not None)
 
 
 def require_conserved(published: int, expected: int) -> None:

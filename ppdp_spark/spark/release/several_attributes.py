@@ -29,7 +29,7 @@ from ppdp_spark.run.criteria.several_attributes import (
     unprotected,
 )
 from ppdp_spark.run.manifest import known_attributes, published_attributes
-from ppdp_spark.run.storage import DATA, MANIFEST, Folder
+from ppdp_spark.run.storage import MANIFEST, Folder, data_of
 from ppdp_spark.spark.engine import column_names as C
 from ppdp_spark.spark.engine.parallel_jobs import all_at_once
 from ppdp_spark.spark.judge.grouped_tables import Grouped, counted_groups
@@ -41,8 +41,8 @@ from ppdp_spark.spec import PrivacySpec
 def judged_release(spark: SparkSession, release: Folder, manifest: Mapping[str, Any]) -> list[VerdictRow]:
     """Every criterion of the manifest for each attribute, and the order of what is published unlinked."""
     if known_attributes(manifest):
-        return _judged_linked(spark, release / DATA, manifest)
-    form, data = form_in(manifest), release / DATA
+        return _judged_linked(spark, data_of(release, manifest), manifest)
+    form, data = form_in(manifest), data_of(release, manifest)
     privacy = published_privacy(manifest["privacy"])
     names = [attribute["column"] for attribute in published_attributes(manifest)]
     reading = [partial(form.read, spark, data, manifest, place) for place in range(len(names))]
@@ -132,9 +132,7 @@ def _in_order(
     spark: SparkSession, folder: Folder, columns: Sequence[str], read: Mapping[str, Grouped], groups: int
 ) -> list[VerdictRow]:
     """The order of the values in one table."""
-    wrong = out_of_order(
-        spark.read.parquet(folder.literal), folder, {column: read[column].values for column in columns}
-    )
+    wrong = out_of_order(spark, folder, {column: read[column].values for column in columns})
     return [unlinked_row(wrong, groups)]
 
 
@@ -143,7 +141,7 @@ def released_cells(spark: SparkSession, release: Folder, manifest: Mapping[str, 
 
     A release without a sensitive attribute has its groups under an empty name.
     """
-    form, data = form_in(manifest), release / DATA
+    form, data = form_in(manifest), data_of(release, manifest)
     names = [attribute["column"] for attribute in published_attributes(manifest)]
     if known_attributes(manifest):
         return linked_cells(spark, data, manifest)

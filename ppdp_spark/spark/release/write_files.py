@@ -8,9 +8,8 @@ alone, so that a task that runs twice writes the same bytes; it appears under it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -53,21 +52,21 @@ _PLAIN = (
 class WriteTables:
     """Writes the tables of a partition's sorted groups, a file each; says which, and how many rows."""
 
-    tables: Mapping[str, DescribedRows]
-    scratch: str
+    tables: Mapping[Folder, DescribedRows]
+    unfinished: Folder
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        files: dict[str, _File] = {}
+        files: dict[Folder, _File] = {}
         for groups in chunks(batches):
             name = f"part-{groups.column(C.FRAGMENT)[0].as_py():05d}.parquet"
             for folder, spread in self.tables.items():
                 rows = spread.rows(groups)
                 if folder not in files:
-                    files[folder] = _File.open(Path(folder) / name, Path(self.scratch), rows.schema)
+                    files[folder] = _File.open(folder / name, self.unfinished, rows.schema)
                 files[folder].add(rows)
         for file in files.values():
             file.finish()
-            said = {"folder": [str(file.path.parent)], "file": [file.path.name], "rows": [file.rows]}
+            said = {"folder": [file.place.parent.path], "file": [file.place.name], "rows": [file.rows]}
             yield pa.RecordBatch.from_pydict(said)
 
 
@@ -75,16 +74,16 @@ class WriteTables:
 class _File:
     """A file in the making, away from where it will be."""
 
-    path: Path
-    unfinished: Path
+    place: Folder
+    whole: ExitStack
     writer: pq.ParquetWriter
     rows: int = 0
 
     @classmethod
-    def open(cls, path: Path, scratch: Path, schema: pa.Schema) -> _File:
-        unfinished = scratch / f"{uuid4().hex}.parquet"
-        writer = pq.ParquetWriter(unfinished, schema.with_metadata(_MARK), store_schema=False)
-        return cls(path, unfinished, writer)
+    def open(cls, place: Folder, unfinished: Folder, schema: pa.Schema) -> _File:
+        whole = ExitStack()
+        file = whole.enter_context(place.writing(unfinished))
+        return cls(place, whole, pq.ParquetWriter(file, schema.with_metadata(_MARK), store_schema=False))
 
     def add(self, rows: pa.Table) -> None:
         self.writer.write_table(rows, row_group_size=max(1, rows.num_rows))
@@ -92,7 +91,7 @@ class _File:
 
     def finish(self) -> None:
         self.writer.close()
-        self.unfinished.replace(self.path)
+        self.whole.close()
 
 
 def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -114,11 +113,11 @@ def chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def write_tables(
-    groups: DataFrame, tables: Sequence[tuple[Folder, DescribedRows]], scratch: Folder
+    groups: DataFrame, tables: Sequence[tuple[Folder, DescribedRows]], unfinished: Folder
 ) -> list[int]:
     """Write tables of numbered groups, each to its folder, and say how many rows each has."""
-    scratch.create(private=True)
-    task = WriteTables({folder.create().path: spread for folder, spread in tables}, scratch.path)
+    unfinished.create(private=True)
+    task = WriteTables({folder.create(): spread for folder, spread in tables}, unfinished)
     written = to_arrow(in_tasks(groups, task, _WRITTEN)).to_pylist()
     found = []
     for folder, _ in tables:
@@ -129,9 +128,9 @@ def write_tables(
     return found
 
 
-def writable(types: Iterable[T.DataType], folder: Folder) -> bool:
-    """Whether tasks can reach the folder themselves, and write values of these types as Spark would."""
-    return folder.local and all(map(_plain, types))
+def writable(types: Iterable[T.DataType]) -> bool:
+    """Whether tasks can write values of these types as Spark would."""
+    return all(map(_plain, types))
 
 
 def _plain(kind: T.DataType) -> bool:

@@ -27,6 +27,7 @@ from ppdp_spark.spark.engine.aggregates import only_row
 from ppdp_spark.spark.judge.counts import group_names
 from ppdp_spark.spark.judge.grouped_tables import Grouped
 from ppdp_spark.spark.judge.household_counts import Fingerprint
+from ppdp_spark.spark.parquet.read_folder import read_folder
 from ppdp_spark.spec import ColumnsSpec, PrivacySpec
 
 
@@ -86,7 +87,7 @@ def verified(
         return [*_judged(shown, (*criteria, *measures, conserved)), alike]
     if not owned.exists():
         return [criterion.unknown("the owner's table of weights is not there") for criterion in criteria]
-    table = grouped.groups.sparkSession.read.parquet(owned.literal)
+    table = read_folder(grouped.groups.sparkSession, owned)
     kept = _summed(table, key, F.col(C.WEIGHT))
     same = Fingerprint(counted=False)
     if grouped.reduce([same]) != _reduced(kept, [same]):

@@ -212,7 +212,7 @@ def test_linked_attributes_of_any_type_by_either_writer(spark, tmp_path, monkeyp
     wanted["columns"] |= {"quasi_identifiers": {"age": "numeric"}, "sensitive": list(kinds)}
     wanted["privacy"] = {"k_anonymity": 4, "l_diversity": {"kind": "distinct", "l": 2}}
     assert anonymize(wanted, table=table).ok
-    monkeypatch.setattr(publication, "writable", lambda types, folder: False)
+    monkeypatch.setattr(publication, "writable", lambda types: False)
     wanted["output"]["path"] = str(tmp_path / "engine" / "bucketized")
     assert anonymize(wanted, table=table.repartition(4)).ok
     published = [tmp_path / writer / "bucketized" / "release" / "data" for writer in ("tasks", "engine")]

@@ -135,7 +135,7 @@ def test_what_tasks_cannot_read_is_left_to_the_engine(spark, released, tmp_path)
     data = Folder.at(tmp_path / "release/data")
     values = typed_values(spark, VALUES["text"], "string")
     assert ReleaseFiles.of(spark, data, ["age"], "value", values) is not None
-    gone = ReduceFiles(ReduceRuns((), 4), ("age",), "value", values)
+    gone = ReduceFiles(ReduceRuns((), 4), data.store, ("age",), "value", values)
     share = pa.RecordBatch.from_pydict(
         {"share": [0], "path": [str(tmp_path / "no.parquet")], "first": [0], "end": [1]}
     )

@@ -116,7 +116,7 @@ def test_what_is_judged_is_what_is_published(spark, tmp_path, monkeypatch, case)
             worst[value] = max(worst[value], min(number, held[0]["people"]) / held[0]["people"])
     judged = [row.value or 0.0 for row in run.verdict.rows if row.criterion == "skyline"]
     assert sorted(judged) == pytest.approx(sorted(worst.values())) and len(groups) > 1
-    monkeypatch.setattr(publication, "writable", lambda types, folder: False)
+    monkeypatch.setattr(publication, "writable", lambda types: False)
     anonymize(spec(tmp_path / "b", privacy=privacy, case=case), table=table, spark=spark)
     assert published(tmp_path / "b") == rows
 

@@ -305,7 +305,7 @@ def test_attributes_of_every_type_by_either_writer(spark, tmp_path, monkeypatch,
     wanted["privacy"] = {"k_anonymity": 4, "l_diversity": {"kind": "distinct", "l": 2}}
     by_tasks = anonymize(wanted, table=table)
     assert by_tasks.ok
-    monkeypatch.setattr(publication, "writable", lambda types, folder: False)
+    monkeypatch.setattr(publication, "writable", lambda types: False)
     wanted["output"] = {"path": str(tmp_path / "engine" / form), "form": form}
     by_engine = anonymize(wanted, table=table.repartition(4))
     assert by_engine.ok

@@ -149,9 +149,9 @@ def test_sensitive_values_of_every_type_come_back(spark, tmp_path, values):
 def test_types_that_tasks_cannot_write_go_through_spark(spark, tmp_path):
     table = kinds_of_columns(spark).withColumn("span", F.expr("INTERVAL '1' DAY"))
     types = {field.name: field.dataType for field in table.schema}
-    span, folder = types.pop("span"), Folder.at(tmp_path)
-    assert not writing.writable([span, *types.values()], folder)
-    assert writing.writable(types.values(), folder)
+    span = types.pop("span")
+    assert not writing.writable([span, *types.values()])
+    assert writing.writable(types.values())
     assert anonymize(spec_of(tmp_path / "out", "flag", ["span"], "generalized"), table=table).ok
     assert verify(tmp_path / "out", spark=spark).ok
 
@@ -197,10 +197,8 @@ def test_chunks_do_not_depend_on_batches(sizes, cuts):
 
 def tables_in(tmp_path: Path, **tables) -> WriteTables:
     """A task that writes each table to a folder of its name."""
-    folders = {str(tmp_path / name): table for name, table in tables.items()}
-    for name in (*folders, str(tmp_path / "scratch")):
-        Path(name).mkdir()
-    return WriteTables(folders, str(tmp_path / "scratch"))
+    folders = {Folder.at(tmp_path / name).create(): table for name, table in tables.items()}
+    return WriteTables(folders, Folder.at(tmp_path / "scratch").create())
 
 
 def test_a_task_that_runs_twice_writes_the_same_bytes(tmp_path, monkeypatch):

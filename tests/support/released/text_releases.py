@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from ppdp_spark.core.criteria.base import VerdictRow
+from ppdp_spark.run.commit.staging import Staging
 from ppdp_spark.run.results import Run, Stages, Verdict
-from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.summary import run_facts
 from ppdp_spark.spec import ReleaseSpec
 
@@ -33,7 +33,7 @@ def verdict(status: str = "pass", *, publishable: bool = True) -> Verdict:
 def publish(staging: Staging, text: str, *, judged: Verdict | None = None) -> Run:
     """Publish a release of one file that holds the text, with a table kept for the owner."""
     Path((staging.release / "part").path).write_text(text)
-    Path((staging.scratch / "kept").create().path, "table").write_text(text)
+    Path((staging.owned / "kept").create().path, "table").write_text(text)
     facts = run_facts("anonymize", "d", Stages(), staging.run_id)
     summary = {**facts, "spec_fingerprint": "f", "warnings": ["of the spec"]}
     return staging.finish(judged or verdict(), summary, {"content": text}, kept=["kept"])

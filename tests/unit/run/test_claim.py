@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import Barrier, Timer
 
 import pytest
-from pyarrow import fs
 
 from ppdp_spark.errors import BusyError, StorageError
 from ppdp_spark.run import claim as claims
@@ -188,30 +187,6 @@ def test_a_heartbeat_renews_the_claim_but_never_brings_it_back(tmp_path):
         assert names(tmp_path) == []
         with pytest.raises(BusyError, match="taken over"):
             claim.require()
-
-
-def test_claims_on_a_file_system_that_is_not_local(tmp_path, monkeypatch):
-    """No call of the operating system on paths: only what every file system offers."""
-    folder = Folder(fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem()), "bucket/out", "remote://")
-    with Claim.held(folder, "1", Pace(beat=0.02)) as claim:
-        file, beat = (tmp_path / f"bucket/out/.{kind}-1" for kind in ("claim", "beat"))
-        os.utime(file, (0, 0))
-        eventually(beat.exists)
-        os.utime(beat, (0, 0))
-        eventually(lambda: beat.stat().st_mtime > 0)
-        with monkeypatch.context() as elsewhere:
-            elsewhere.setattr(claims, "process_space", lambda: "another machine")
-            with pytest.raises(BusyError, match="remote://bucket/out"), Claim.held(folder, "2"):
-                pass
-        with pytest.raises(BusyError, match="remote://bucket/out"), Claim.held(folder, "2"):
-            pass
-        claim.require()
-        file.unlink()
-        time.sleep(0.2)
-        assert not file.exists()
-        with pytest.raises(BusyError, match="taken over"):
-            claim.require()
-    assert sorted(path.name for path in file.parent.iterdir()) == []
 
 
 def test_an_output_that_is_a_file_or_below_one(tmp_path):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ppdp_spark.run import staging as stagings
+from ppdp_spark.run.commit.by_rename import RenameCommit
+from ppdp_spark.run.commit.staging import Staging
 from ppdp_spark.run.registry import LISTED, Registry, tries_told
-from ppdp_spark.run.staging import Staging
 from ppdp_spark.run.storage import Folder
 from support.released.text_releases import published, spec_for, state, verdict
 
@@ -47,6 +47,16 @@ def test_a_record_tells_where_and_what_but_nothing_of_the_data(tmp_path):
         "manifest": json.loads((tmp_path / "out/private/verdict.json").read_text())["manifest"],
         "spec": "f",
     }
+
+
+def test_the_same_tables_under_names_of_their_runs_are_one_release(tmp_path):
+    """Where folders cannot be renamed, every manifest names a folder of its own."""
+    registry = Registry.beside(Folder.at(tmp_path / "out"))
+    for run, content in (("1", "a" * 64), ("2", "a" * 64), ("3", "b" * 64)):
+        registry.add(record(run, content=content))
+    assert [each["run_id"] for each in registry.others(record("4", content="c" * 64))] == ["3", "2"]
+    assert [each["run_id"] for each in registry.others(record("4", manifest="a" * 64))] == ["3"]
+    assert "identical to this one" in registry.warnings(record("4", content="a" * 64))[0]
 
 
 def test_trials_and_releases_not_for_publication_are_not_registered(tmp_path):
@@ -105,20 +115,20 @@ def test_a_damaged_record_is_not_passed_over(tmp_path):
 
 
 def test_the_root_of_a_store_holds_its_own_registry():
-    assert Registry.beside(Folder(Folder.at("/").system, "bucket", "s3://")).folder.path == "bucket/.releases"
+    assert str(Registry.beside(Folder.at("s3://bucket/out")).folder) == "s3://bucket/.releases"
     assert Registry.beside(Folder.at("/out")).folder.path == "/.releases"
 
 
 def test_every_publication_passes_the_registry(tmp_path, monkeypatch):
     """The record is staged before the commit, so that a crash after it cannot lose it."""
     seen = []
-    real = stagings.Staging._commit
+    real = RenameCommit.publish
 
-    def commit(self: Staging) -> None:
-        seen.append((self.folder / "record.json").exists())
-        real(self)
+    def commit(self: RenameCommit, release: Folder, private: Folder) -> None:
+        seen.append((release.parent / "record.json").exists())
+        real(self, release, private)
 
-    monkeypatch.setattr(stagings.Staging, "_commit", commit)
+    monkeypatch.setattr(RenameCommit, "publish", commit)
     published(tmp_path / "out", "one")
     assert seen == [True]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ppdp_spark.errors import BusyError, InfeasibleError, SpecError
+from ppdp_spark.run.commit.staging import Staging, write_findings
 from ppdp_spark.run.results import Stages
-from ppdp_spark.run.staging import Staging, write_findings
 from ppdp_spark.run.storage import Folder
 from ppdp_spark.run.summary import run_facts
 from support.places import ROOT

@@ -161,6 +161,7 @@ def test_fingerprint() -> None:
     for path, value in [
         ("output/path", "elsewhere"),
         ("output/overwrite", False),
+        ("scratch", "elsewhere"),
         ("suppression/unsafe_fixed_seed", 1),
         ("columns/quasi_identifiers/a.b/weight", 2.0),
     ]:
