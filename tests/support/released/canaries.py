@@ -59,6 +59,7 @@ columns:
   publish_as_is: [note]
   may_single_out: [note]
 privacy: {k_anonymity: 5}
+composition: {earlier: accept}
 """
 
 

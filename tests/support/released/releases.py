@@ -54,7 +54,7 @@ def write_people(folder: Path, *, rows: int = 4_000, privacy: str = "{k_anonymit
     (folder / "spec.yaml").write_text(
         "version: 1\ndataset: people\ninput: {path: people.parquet}\n"
         "columns:\n  identifiers: [id]\n  quasi_identifiers: {age: {}, city: {}, income: {}}\n"
-        f"  sensitive: job\nprivacy: {privacy}\n"
+        f"  sensitive: job\nprivacy: {privacy}\ncomposition: {{earlier: accept}}\n"
     )
     return folder / "spec.yaml"
 
