@@ -53,7 +53,7 @@ def watch(jobs=spark.sparkContext.statusTracker()):
         found = [jobs.getStageInfo(stage) for stage in jobs.getActiveStageIds()]
         if any(stage is not None and stage.numActiveTasks >= 2 for stage in found):
             print("BUSY", file=sys.stderr, flush=True)
-        time.sleep(0.05)
+        time.sleep(0.01)
 
 threading.Thread(target=watch, daemon=True).start()
 for line in sys.stdin:
