@@ -51,7 +51,7 @@ def spec(folder: Path, linked: dict | None, **suppression):
 
 @pytest.mark.parametrize("linked", [{"known": ["job"]}, pytest.param(None, marks=pytest.mark.slow)])
 def test_the_named_attribute_decides_and_all_are_judged_as_published(spark, tmp_path, linked):
-    # Whoever knows of the judge's job would know the illness, unless the draw takes the judge: cooks are many.
+    # Whoever knows the job of the only judge knows the illness, unless the draw takes the judge.
     table = people(first="cook" if linked else "judge")
     run = anonymize(spec(tmp_path, linked, method="r"), table=spark.createDataFrame(table))
     assert run.ok
